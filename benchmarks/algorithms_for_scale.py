@@ -27,34 +27,52 @@ from unisono.simulate.run import Run
 
 START = Number(0.2e-6, "assumed: what an adapter of 100 Gbit/s takes for a short message, roughly")
 NEW = {
-    "allreduce": ("leader_multiplying", "leader_dividing", "lanes_dividing"),
-    "reduce_scatter_block": ("lanes_dividing",),
-    "allgather": ("leader_multiplying",),
+    "allreduce": ("leader_multiplying", "leader_dividing", "lanes_dividing", "leader_bine", "leader_pat"),
+    "reduce_scatter_block": ("lanes_dividing", "lanes_bine", "lanes_pat"),
+    "allgather": ("leader_multiplying", "leader_bine", "leader_pat"),
+    "bcast": ("two_trees",),
+    "reduce": ("two_trees",),
     "barrier": ("leader_radix",),
 }
 OLD = {
     "allreduce": ("leader", "leader_halving", "ring", "leader_ring", "swing", "lanes", "lanes_halving", "lanes_ring"),
     "reduce_scatter_block": ("leader", "flat_halving", "lanes", "flat_pairwise"),
     "allgather": ("leader", "flat_doubling", "lanes", "ring", "rings", "gather_bcast", "gather_tree3d"),
+    "bcast": ("leader", "binary", "chain", "ring", "doubling", "lanes", "links", "tree3d"),
+    "reduce": ("leader", "chain", "lanes"),
     "barrier": ("leader",),
 }
 SELECTORS = ("ompi", "mpich")
 LONG = (8, 1024, 8192, 65536, 524288, 4 << 20)
 BLOCKS = (8, 512, 4096, 32768)
-SIZES = {"allreduce": LONG, "reduce_scatter_block": BLOCKS, "allgather": BLOCKS, "barrier": (0,)}
-FEW = {"allreduce": (8, 1024, 8192), "reduce_scatter_block": (8,), "allgather": (8,), "barrier": (0,)}
+SIZES = {
+    "allreduce": LONG,
+    "reduce_scatter_block": BLOCKS,
+    "allgather": BLOCKS,
+    "bcast": LONG,
+    "reduce": LONG,
+    "barrier": (0,),
+}
+FEW = {
+    "allreduce": (8, 1024, 8192),
+    "reduce_scatter_block": (8,),
+    "allgather": (8,),
+    "bcast": (8, 8192, 65536),
+    "reduce": (8, 8192, 65536),
+    "barrier": (0,),
+}
 """Of the largest machines: what is simulated in minutes."""
 
 
 class Row(TypedDict):
-    """Times in microseconds, by algorithm of ours and by MPI."""
+    """Times in microseconds, by algorithm of ours and by MPI; None: it does not apply, or did not end in time."""
 
     machine: str
     nodes: int
     ppn: int
     collective: str
     size: int
-    ours: dict[str, float]
+    ours: dict[str, float | None]
     peers: dict[str, float]
 
 
@@ -90,32 +108,55 @@ def simulated(run: Run, deadline: float) -> dict[int, dict[str, float]]:
     return found
 
 
-def one(platform: Platform, ppn: int, collective: str, sizes: tuple[int, ...], deadline: float) -> list[Row]:
-    names = NEW[collective] + OLD[collective]
+def lacking(kept: list[Row], collective: str) -> tuple[str, ...]:
+    """Algorithms that no row of the case has."""
+    known = {name for row in kept for name in row["ours"]}
+    return tuple(name for name in NEW[collective] + OLD[collective] if name not in known)
+
+
+def one(
+    platform: Platform, ppn: int, collective: str, sizes: tuple[int, ...], deadline: float, kept: list[Row]
+) -> list[Row]:
+    """The rows of a case: what was kept, and what was lacking."""
+    names = lacking(kept, collective)
     ours = simulated(Run(platform, ppn, collective, names, sizes, free_copies=True), deadline)
-    peers = {s: simulated(Run(platform, ppn, collective, ["smpi"], sizes, selector=s), deadline) for s in SELECTORS}
-    return [
-        Row(
-            machine=platform.name,
-            nodes=platform.nodes,
-            ppn=ppn,
-            collective=collective,
-            size=size,
-            ours=times,
-            peers={s: found[size]["smpi"] for s, found in peers.items() if size in found},
-        )
-        for size, times in sorted(ours.items())
-    ]
+    by_size = {row["size"]: row for row in kept}
+    if not kept:
+        runs = {s: Run(platform, ppn, collective, ["smpi"], sizes, selector=s) for s in SELECTORS}
+        peers = {s: simulated(run, deadline) for s, run in runs.items()}
+        for size in ours:
+            by_size[size] = Row(
+                machine=platform.name,
+                nodes=platform.nodes,
+                ppn=ppn,
+                collective=collective,
+                size=size,
+                ours={},
+                peers={s: found[size]["smpi"] for s, found in peers.items() if size in found},
+            )
+    for size, row in by_size.items():
+        row["ours"].update({name: ours.get(size, {}).get(name) for name in names})
+    return [row for _size, row in sorted(by_size.items())]
+
+
+def _times(row: Row) -> dict[str, float]:
+    return {name: time for name, time in row["ours"].items() if time is not None}
 
 
 def _ratios(row: Row) -> tuple[str, float, float | None] | None:
     """The best of the new, how many times as fast as the best of our others it is, and as the best of the peers."""
-    ours, peers = row["ours"], row["peers"]
+    ours, peers = _times(row), row["peers"]
     new = min(((ours[n], n) for n in NEW[row["collective"]] if n in ours), default=None)
     old = min((ours[n] for n in OLD[row["collective"]] if n in ours), default=None)
     if new is None or old is None:
         return None
     return new[1], old / new[0], min(peers.values()) / new[0] if peers else None
+
+
+def _lead(row: Row) -> tuple[str, float] | None:
+    """The best of all of ours, and how many times as fast as the next it is."""
+    best = sorted((time, name) for name, time in _times(row).items())[:2]
+    return (best[0][1], best[1][0] / best[0][0]) if len(best) == 2 else None
 
 
 def _table(rows: list[Row], collective: str) -> list[str]:
@@ -138,17 +179,25 @@ def markdown(rows: list[Row]) -> str:
     """A table for each collective, and where each algorithm is the best of ours by more than 2 %."""
     lines = [line for collective in NEW for line in _table(rows, collective)]
     won: dict[tuple[str, str], list[tuple[float, bool]]] = {}
+    cells: dict[str, int] = {}
     for row in rows:
-        found = _ratios(row)
-        if found is not None and found[1] > 1.02:
-            ahead = found[2] is not None and found[2] > 1
-            won.setdefault((row["collective"], found[0]), []).append((found[1], ahead))
+        best, collective = _lead(row), row["collective"]
+        cells[collective] = cells.get(collective, 0) + 1
+        if best is not None and best[0] in NEW[collective] and best[1] > 1.02:
+            mine = row["ours"][best[0]]
+            ahead = bool(row["peers"]) and mine is not None and mine < min(row["peers"].values())
+            won.setdefault((collective, best[0]), []).append((best[1], ahead))
     lines.append("| algorithm | best of ours in so many cells | by, geometric mean | at most | ahead of both peers |")
     lines.append("|---|---|---|---|---|")
-    for (collective, name), ratios in sorted(won.items()):
-        mean, most = geometric_mean([r for r, _ in ratios]), max(r for r, _ in ratios)
-        both = sum(ahead for _, ahead in ratios)
-        lines.append(f"| {collective} `{name}` | {len(ratios)} | {mean:.2f} | {most:.2f} | {both} |")
+    for collective, names in NEW.items():
+        for name in names:
+            ratios = won.get((collective, name))
+            if ratios is None:
+                lines.append(f"| {collective} `{name}` | 0 of {cells.get(collective, 0)} | | | |")
+                continue
+            mean, most = geometric_mean([r for r, _ in ratios]), max(r for r, _ in ratios)
+            of, both = f"{len(ratios)} of {cells[collective]}", sum(ahead for _, ahead in ratios)
+            lines.append(f"| {collective} `{name}` | {of} | {mean:.2f} | {most:.2f} | {both} |")
     return "\n".join(lines)
 
 
@@ -157,16 +206,18 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, required=True, metavar="FILE.jsonl")
     parser.add_argument("--markdown", action="store_true", help="print what is kept, simulate nothing")
     parser.add_argument("--deadline", type=float, default=200.0, metavar="S", help="for each simulation")
+    parser.add_argument("--most", type=int, default=1000, metavar="NODES", help="machines of so many, and smaller ones")
     given = parser.parse_args()
     rows: list[Row] = [json.loads(line) for line in given.keep.read_text().splitlines()] if given.keep.exists() else []
-    known = {(row["machine"], row["nodes"], row["ppn"], row["collective"]) for row in rows}
     for platform, ppn, collective, sizes in () if given.markdown else cases():
-        if (platform.name, platform.nodes, ppn, collective) in known:
+        key = (platform.name, platform.nodes, ppn, collective)
+        kept = [row for row in rows if (row["machine"], row["nodes"], row["ppn"], row["collective"]) == key]
+        if platform.nodes > given.most or (kept and not lacking(kept, collective)):
             continue
-        found = one(platform, ppn, collective, sizes, given.deadline)
-        rows += found
-        with given.keep.open("a") as file:
-            file.writelines(json.dumps(row) + "\n" for row in found)
+        found = one(platform, ppn, collective, sizes, given.deadline, kept)
+        at = rows.index(kept[0]) if kept else len(rows)
+        rows = [*rows[:at], *found, *(row for row in rows[at:] if row not in kept)]
+        given.keep.write_text("".join(json.dumps(row) + "\n" for row in rows))
     print(markdown(rows))
 
 

@@ -13,8 +13,11 @@
 #include "reserve.h"
 
 /* What a communicator has until something was measured: a network of 100 Gbit/s. */
-static const struct costs usual = {
-    .node_latency = 0.2e-6, .node_byte = 1 / 8e9, .fabric_latency = 2e-6, .fabric_byte = 1 / 10e9};
+static const struct costs usual = {.node_latency = 0.2e-6,
+                                   .node_byte = 1 / 8e9,
+                                   .fabric_latency = 2e-6,
+                                   .fabric_byte = 1 / 10e9,
+                                   .fabric_message = 0.2e-6};
 
 /* The schedules that are compared, and how often each is gone through for a collective of so many bytes in all. */
 static const struct rival {
@@ -36,7 +39,7 @@ static const struct rival {
     {COLL_ALLGATHER, "binomial", {{CROSSING_GROWING, 1}}},
     {COLL_ALLGATHER, "binomial, far first", {{CROSSING_FAR, 1}}},
     {COLL_ALLGATHER, "ring", {{CROSSING_RING, 1}}},
-    {COLL_ALLGATHER, "Bine", {{CROSSING_BINE, 1}}},
+    {COLL_ALLGATHER, "Bine", {{CROSSING_BINE_GATHER, 1}}},
     {COLL_REDUCE_SCATTER, "binomial", {{CROSSING_HALVING_FAR, 1}}},
     {COLL_REDUCE_SCATTER, "binomial, near first", {{CROSSING_NEAR, 1}}},
     {COLL_REDUCE_SCATTER, "ring", {{CROSSING_RING, 1}}},

@@ -94,8 +94,9 @@ static void multiplying_combines_neighbours(void)
    the end it answers for its own place alone. */
 static void stretches_are_divided(void)
 {
-    for (int size = 1; size <= MOST; size++) {
-        struct radices radices = radices_of(size, costs[0]);
+    for (int kind = 0; kind < 2 * MOST; kind++) {
+        struct radices radices = kind < MOST ? radices_of(kind + 1, costs[0]) : radices_bine(kind - MOST + 1);
+        const int size = radices.taking;
         int taken[MOST] = {0};
         if (radices.cost < 0)
             continue;
@@ -109,7 +110,10 @@ static void stretches_are_divided(void)
                 struct span before = radix_stretch(&radices, i, round);
                 int64_t next = before.from;
                 for (int j = 0; j < circle.factor; j++) {
-                    struct span part = radix_stretch(&radices, circle.base + j * circle.stride, round + 1);
+                    const int other = j == circle.digit ? i : circle_other(&circle, j);
+                    struct span part = radix_stretch(&radices, other, round + 1);
+                    struct circle its = circle_of(&radices, other, round);
+                    CHECK(its.digit == j && (j == circle.digit || circle_other(&its, circle.digit) == i));
                     CHECK(part.from == next && part.to - part.from == (before.to - before.from) / circle.factor);
                     next = part.to;
                 }
@@ -119,6 +123,67 @@ static void stretches_are_divided(void)
         for (int i = 0; i < size; i++)
             CHECK(taken[i] == 1);
     }
+}
+
+/* Of all numbers once: what a number combines after so many rounds. */
+static void bine_combines_everybody(void)
+{
+    for (int size = 1; size <= MOST; size++) {
+        struct radices radices = radices_bine(size);
+        uint64_t have[MOST], before[MOST];
+        int product = 1;
+        CHECK(radices.taking <= size && 2 * radices.taking > size);
+        for (int i = 0; i < radices.taking; i++)
+            have[i] = UINT64_C(1) << i;
+        for (int round = 0; round < radices.rounds; round++) {
+            CHECK(radices.factor[round] >= 2 && radices.factor[round] <= RADIX_MOST);
+            product *= radices.factor[round];
+            memcpy(before, have, sizeof have);
+            for (int i = 0; i < radices.taking; i++) {
+                struct circle circle = circle_of(&radices, i, round);
+                for (int j = 0; j < circle.factor; j++) {
+                    if (j == circle.digit)
+                        continue;
+                    uint64_t its = before[circle_other(&circle, j)];
+                    CHECK((have[i] & its) == 0);
+                    have[i] |= its;
+                }
+            }
+        }
+        CHECK(product == radices.taking);
+        for (int i = 0; i < radices.taking; i++)
+            CHECK(have[i] == (radices.taking == 64 ? ~UINT64_C(0) : (UINT64_C(1) << radices.taking) - 1));
+    }
+    CHECK(radices_bine(96).bine == 32 && radices_bine(96).taking == 96 && radices_bine(97).taking == 64);
+    CHECK(bine_partner(16, 0, 2) == 3 && bine_partner(16, 1, 3) == 6 && bine_partner(16, 0, 3) == 11);
+    /* They are nearer than plain pairs: all else being equal they cost less, the more so the farther. */
+    struct radices pairs = radices_bine(64);
+    CHECK(radices_bine_cost(&pairs, 64, costs[2], 0) < radix_round(costs[2], 2, 1) + radix_round(costs[2], 2, 2) +
+                                                           radix_round(costs[2], 2, 4) + radix_round(costs[2], 2, 8) +
+                                                           radix_round(costs[2], 2, 16) + radix_round(costs[2], 2, 32));
+}
+
+/* Trees that are alike from every member (blocks_pat.c): everybody at a distance from the root gets the block once, from one who has it. */
+static void trees_cover_everybody(void)
+{
+    for (int size = 1; size <= MOST; size++)
+        for (size_t k = 0; k < sizeof costs / sizeof *costs; k++) {
+            struct radices radices = radices_covering(size, costs[k]);
+            bool has[MOST] = {true};
+            int64_t stride = radices.taking;
+            CHECK(radices.cost >= 0 && radices.taking >= size && radices.taking < 2 * size + 32);
+            for (int round = radices.rounds - 1; round >= 0; round--) {
+                const int64_t step = stride;
+                stride /= radices.factor[round];
+                for (int64_t distance = 0; distance < size; distance += step)
+                    for (int64_t i = 1; i < radices.factor[round] && distance + i * stride < size; i++) {
+                        CHECK(has[distance] && !has[distance + i * stride]);
+                        has[distance + i * stride] = true;
+                    }
+            }
+            for (int distance = 0; distance < size; distance++)
+                CHECK(has[distance]);
+        }
 }
 
 /* Everybody has heard of everybody in the end, of nobody twice in a round. */
@@ -157,6 +222,8 @@ int main(void)
     costs_say_how_many();
     multiplying_combines_neighbours();
     stretches_are_divided();
+    bine_combines_everybody();
+    trees_cover_everybody();
     dissemination_reaches_everybody();
     return verdict();
 }

@@ -3,6 +3,7 @@
 
 #include "check.h"
 #include "group/schedule.h"
+#include "group/two_trees.h"
 
 enum { MOST = 70 };
 
@@ -119,6 +120,64 @@ static void halving_from_afar_ends_at_home(void)
     }
 }
 
+static int levels_of(int size)
+{
+    int levels = 0;
+    while (1 << levels < size)
+        levels++;
+    return levels;
+}
+
+/* In each of the two trees everybody hears of the root by its parent, and nobody but the root has children in both. */
+static void two_trees_reach_everybody(void)
+{
+    enum { SIZES = 300 };
+    for (int size = 1; size <= SIZES; size++) {
+        int inside[SIZES] = {0};
+        for (int tree = 0; tree < 2; tree++) {
+            int heard[SIZES] = {0}, edges = 0;
+            for (int place = 0; place < size; place++) {
+                const struct tree_place at = two_trees_at(size, place, tree);
+                CHECK((at.parent < 0) == (place == 0) && at.count <= 2);
+                inside[place] += at.count > 0;
+                for (int i = 0; i < at.count; i++) {
+                    CHECK(at.children[i] > 0 && at.children[i] < size);
+                    CHECK(two_trees_at(size, at.children[i], tree).parent == place);
+                    heard[at.children[i]]++;
+                    edges++;
+                }
+                int above = 0;
+                for (int up = place; up > 0 && above <= size; up = two_trees_at(size, up, tree).parent)
+                    above++;
+                CHECK(above <= 1 + levels_of(size));
+            }
+            CHECK(edges == size - 1);
+            for (int place = 1; place < size; place++)
+                CHECK(heard[place] == 1);
+            CHECK(two_trees_at(size, 0, tree).count <= 1);
+        }
+        for (int place = 1; place < size; place++)
+            CHECK(inside[place] <= 1);
+    }
+}
+
+/* The pieces of both halves are the vector, and none is longer than it may be. */
+static void pieces_of_two_trees_are_all(void)
+{
+    for (int64_t count = 0; count < 40; count++)
+        for (int64_t piece = 1; piece < 12; piece++) {
+            int got[40] = {0};
+            for (int64_t i = 0; i < two_trees_pieces(count, piece); i++) {
+                struct span span = two_trees_piece(count, piece, i);
+                CHECK(span.to - span.from <= piece && span.from <= span.to);
+                for (int64_t at = span.from; at < span.to; at++)
+                    got[at]++;
+            }
+            for (int64_t at = 0; at < count; at++)
+                CHECK(got[at] == 1);
+        }
+}
+
 static void parts_are_nearly_equal(void)
 {
     for (int64_t count = 0; count < 40; count++)
@@ -186,6 +245,8 @@ int main(void)
     halves_are_what_partners_need();
     halving_from_afar_ends_at_home();
     parts_are_nearly_equal();
+    two_trees_reach_everybody();
+    pieces_of_two_trees_are_all();
     ring_combines_and_hands_out();
     bruck_brings_blocks_home();
     return verdict();

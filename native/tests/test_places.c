@@ -221,8 +221,9 @@ static void test_crossing(unsigned *seed)
         CHECK(crossing.total > 0 && crossing.fullest > 0 && crossing.fullest <= crossing.total);
         CHECK(crossing.fullest * n >= crossing.total * (1 - 1e-9));
     }
-    static const enum crossing_kind trees[] = {CROSSING_TREE,   CROSSING_TREE_4, CROSSING_TREE_DOUBLING,
-                                               CROSSING_BINARY, CROSSING_CHAIN,  CROSSING_BINE_TREE};
+    static const enum crossing_kind trees[] = {CROSSING_TREE,     CROSSING_TREE_4, CROSSING_TREE_DOUBLING,
+                                               CROSSING_BINARY,   CROSSING_CHAIN,  CROSSING_BINE_TREE,
+                                               CROSSING_TWO_TREES};
     for (size_t i = 0; i < sizeof trees / sizeof *trees; i++) { /* every node gets it once */
         double total = crossing_of(places, trees[i], false).total;
         CHECK(total >= groups - 1 && total <= n - 1);

@@ -21,6 +21,7 @@ KNOWN = [
     ("allreduce", "leader_dividing"), ("allgather", "recursive_doubling"), ("allgather", "far"),
     ("allgather", "bruck"), ("allgather", "leader_multiplying"), ("bcast", "binary"), ("alltoall", "pairwise"),
     ("reduce_scatter", "recursive_halving"), ("reduce_scatter_block", "near"), ("reduce_scatter", "lanes_dividing"),
+    ("allreduce", "leader_bine"), ("allgather", "leader_bine"), ("reduce_scatter_block", "lanes_bine"),
 ]  # fmt: skip
 
 
@@ -62,6 +63,8 @@ def test_everybody_hears_of_everybody(collective: str, algorithm: str, ranks: in
      ("allreduce", "leader_dividing", 2 * 15 / 16), ("alltoall", "pairwise", 15 / 16),
      ("reduce_scatter", "recursive_halving", 15 / 16),
      ("reduce_scatter", "near", 15 / 16), ("reduce_scatter", "lanes_dividing", 15 / 16),
+     ("reduce_scatter", "lanes_bine", 15 / 16), ("allgather", "leader_bine", 15 / 16),
+     ("allreduce", "leader_bine", 2 * 15 / 16),
      ("allreduce", "recursive_doubling", 4), ("allreduce", "leader_multiplying", 6)],
 )  # fmt: skip
 def test_a_rank_sends_what_the_papers_say(collective: str, algorithm: str, all_bytes: float) -> None:

@@ -9,7 +9,9 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
 
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
-    return cost_fabric(comm, cost_levels(comm->ranks, 2), (double)shape->bytes * (comm->ranks - 1));
+    const double others = (double)shape->bytes * (comm->ranks - 1);
+    return cost_fabric(comm, cost_levels(comm->ranks, 2), others) +
+           cost_distance(comm, comm->topology.nodes, others, true);
 }
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)

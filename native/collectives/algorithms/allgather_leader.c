@@ -12,8 +12,8 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     int nodes = comm->topology.nodes;
     double all = (double)shape->bytes * comm->ranks;
-    return cost_fabric(comm, cost_levels(nodes, 2), all * (nodes - 1) / nodes) + cost_node(comm, all / nodes) +
-           2 * cost_node(comm, all);
+    return cost_fabric(comm, cost_levels(nodes, 2), all * (nodes - 1) / nodes) + cost_distance(comm, nodes, all, true) +
+           cost_node(comm, all / nodes) + 2 * cost_node(comm, all);
 }
 
 static struct crossing crosses(const struct coll_comm *comm, const struct shape *shape)

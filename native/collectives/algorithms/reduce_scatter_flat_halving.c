@@ -1,5 +1,6 @@
 #include "../group/cost.h"
 #include "../group/group.h"
+#include "../group/schedule.h"
 #include "../group/scratch.h"
 
 static bool applies(const struct coll_comm *comm, const struct shape *shape)
@@ -10,7 +11,10 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     double all = (double)shape->bytes * comm->ranks * comm->topology.most;
-    return cost_fabric_shared(comm, cost_levels(comm->ranks, 2), all * cost_away(comm));
+    double again = power_below(comm->ranks) == comm->ranks ? 0 : 1;
+    return cost_fabric_shared(comm, cost_levels(comm->ranks, 2) + again, (1 + again) * all * cost_away(comm)) +
+           cost_distance(comm, comm->topology.nodes, all, true) +
+           (2 + again) * (double)shape->bytes * comm->ranks * comm->costs.node_byte;
 }
 
 static double cost_v(const struct coll_comm *comm, const struct shape *shape)

@@ -10,7 +10,8 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     double away = (double)shape->bytes * (comm->ranks - 1) * cost_away(comm) * comm->topology.most;
-    return cost_fabric_unpaced(comm, comm->ranks - 1, away);
+    return cost_fabric_unpaced(comm, comm->ranks - 1, away) + cost_distance(comm, comm->topology.nodes, away, true) +
+           (double)shape->bytes * comm->ranks * comm->costs.node_byte;
 }
 
 static double cost_v(const struct coll_comm *comm, const struct shape *shape)

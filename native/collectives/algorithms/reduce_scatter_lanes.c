@@ -10,7 +10,9 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     double all = (double)shape->bytes * comm->ranks, nodes = comm->topology.nodes;
-    return cost_fabric_shared(comm, nodes - 1, all * (nodes - 1) / nodes) + 2 * cost_node(comm, all);
+    return cost_fabric_shared(comm, nodes - 1, all * (nodes - 1) / nodes) +
+           cost_distance(comm, comm->topology.nodes, all, true) + 2 * cost_node(comm, all) +
+           all / comm->topology.most * comm->costs.node_byte;
 }
 
 static double cost_v(const struct coll_comm *comm, const struct shape *shape)

@@ -33,11 +33,7 @@ static int64_t scratch_v(const struct coll_comm *comm, const struct shape *shape
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 {
     (void)segment;
-    if (comm->topology.most > 1)
-        return reduce_scatter_through_lanes(comm, call, group_reduce_scatter_dividing);
-    const struct group all = group_everybody(comm);
-    const struct blocks blocks = {.bytes = call->send_bytes, .at = call->send_at};
-    return group_reduce_scatter_dividing(&all, call->send, call->receive, &blocks, &call->reduction);
+    return reduce_scatter_through_lanes(comm, call, group_reduce_scatter_dividing);
 }
 
 static const char meaning[] =

@@ -7,11 +7,23 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
     return nodes_several(comm) && nodes_keep_order(comm, shape);
 }
 
+/* As group_reduce_scatter() chooses. */
+static bool halves(const struct coll_comm *comm, const struct shape *shape, double all)
+{
+    const int nodes = comm->topology.nodes;
+    return shape->commutative && nodes > 2 && all <= (double)REDUCE_SCATTER_HALVES * nodes;
+}
+
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
-    double all = (double)shape->bytes * comm->ranks, nodes = comm->topology.nodes;
-    return cost_fabric(comm, cost_levels(comm->topology.nodes, 2), all * (nodes - 1) / nodes) + cost_node(comm, all) +
-           cost_node(comm, all / nodes) + all * comm->costs.node_byte;
+    const int nodes = comm->topology.nodes;
+    double all = (double)shape->bytes * comm->ranks, away = all * (nodes - 1) / nodes, messages = nodes - 1, again = 0;
+    if (halves(comm, shape, all)) {
+        again = power_below(nodes) == nodes ? 0 : 1;
+        messages = cost_levels(nodes, 2) + again;
+    }
+    return cost_fabric(comm, messages, away + again * all) + cost_distance(comm, nodes, all, true) +
+           cost_node(comm, all) + cost_node(comm, all / nodes) + (1 + again) * all * comm->costs.node_byte;
 }
 
 static double cost_v(const struct coll_comm *comm, const struct shape *shape)
@@ -19,13 +31,11 @@ static double cost_v(const struct coll_comm *comm, const struct shape *shape)
     return cost_of_block(comm, shape, cost);
 }
 
-/* As group_reduce_scatter() chooses. */
 static struct crossing crosses_v(const struct coll_comm *comm, const struct shape *shape)
 {
-    const int64_t nodes = comm->topology.nodes;
-    const bool halves = shape->commutative && nodes > 2 && shape->bytes <= REDUCE_SCATTER_HALVES * nodes;
-    return cost_crossing(comm, halves ? CROSSING_HALVING_FAR : CROSSING_PAIRS, shape->commutative,
-                         (double)shape->bytes);
+    const double all = (double)shape->bytes;
+    return cost_crossing(comm, halves(comm, shape, all) ? CROSSING_HALVING_FAR : CROSSING_PAIRS, shape->commutative,
+                         all);
 }
 
 static struct crossing crosses(const struct coll_comm *comm, const struct shape *shape)

@@ -56,16 +56,34 @@ double cost_halving(const struct coll_comm *comm, int members, double bytes)
     double both_ways = members > 2 ? 1.1 : 1; /* on one connection; a ring has two */
     return cost_fabric(comm, 2 * cost_levels(power, 2) + uneven(members),
                        both_ways * 2 * bytes * (power - 1) / power + uneven(members) * bytes) +
-           bytes * comm->costs.node_byte;
+           cost_distance(comm, members, 2 * bytes, false) + bytes * comm->costs.node_byte;
 }
 
 /* Both ways at once on every connection, as in halving. */
-double cost_dividing(const struct coll_comm *comm, int members, double bytes)
+static double cost_of_parts(const struct coll_comm *comm, int members, double bytes, struct radices radices)
 {
-    struct radices radices = rounds_dividing(comm, members, bytes);
     double both_ways = members > 2 ? 1.1 : 1;
     return 2 * radices.cost + both_ways * cost_fabric(comm, 0, 2 * bytes * (radices.taking - 1) / radices.taking) +
            bytes * comm->costs.node_byte;
+}
+
+double cost_dividing(const struct coll_comm *comm, int members, double bytes)
+{
+    return cost_of_parts(comm, members, bytes, rounds_dividing(comm, members, bytes));
+}
+
+double cost_bine(const struct coll_comm *comm, int members, double bytes)
+{
+    return cost_of_parts(comm, members, bytes, rounds_bine(comm, members, bytes));
+}
+
+/* What goes around everybody crosses more borders than circles of neighbours do: 1.1, as simulated; and every block is packed. */
+double cost_pat(const struct coll_comm *comm, int members, double bytes)
+{
+    struct radices radices = rounds_covering(comm, members, bytes);
+    radices.taking = members;
+    radices.cost *= 1.1;
+    return cost_of_parts(comm, members, bytes, radices) + 2 * bytes * comm->costs.node_byte;
 }
 
 double cost_ring(const struct coll_comm *comm, int members, double bytes)

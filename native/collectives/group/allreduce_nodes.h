@@ -15,6 +15,8 @@ int allreduce_through_lanes(struct coll_comm *comm, const struct call *call, gro
 double cost_doubling(const struct coll_comm *comm, int members, double bytes);
 double cost_halving(const struct coll_comm *comm, int members, double bytes);
 double cost_dividing(const struct coll_comm *comm, int members, double bytes);
+double cost_bine(const struct coll_comm *comm, int members, double bytes);
+double cost_pat(const struct coll_comm *comm, int members, double bytes);
 double cost_ring(const struct coll_comm *comm, int members, double bytes);
 
 /* What the phases on the node cost. */

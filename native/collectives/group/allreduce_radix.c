@@ -29,12 +29,12 @@ static int multiply(const struct work *work)
         char *room = work->other;
         for (int k = 0; k < circle.factor && error == MPI_SUCCESS; k++)
             if (k != circle.digit) {
-                error = round_receive(&round, room, bytes, member_of(work, circle.base + k * circle.stride));
+                error = round_receive(&round, room, bytes, member_of(work, circle_other(&circle, k)));
                 room += bytes;
             }
         for (int k = 0; k < circle.factor && error == MPI_SUCCESS; k++)
             if (k != circle.digit)
-                error = round_send(&round, work->data, bytes, member_of(work, circle.base + k * circle.stride));
+                error = round_send(&round, work->data, bytes, member_of(work, circle_other(&circle, k)));
         error = round_finish(&round, error);
         if (error == MPI_SUCCESS)
             round_combine(&circle, work->other, work->data, bytes, work->reduction);
@@ -58,15 +58,15 @@ static int divide_once(const struct work *work, struct circle circle, struct spa
     int error = MPI_SUCCESS;
     for (int k = 0; k < circle.factor && error == MPI_SUCCESS; k++)
         if (k != circle.digit) {
-            error = round_receive(&round, room, (own.to - own.from) * element,
-                                  member_of(work, circle.base + k * circle.stride));
+            error =
+                round_receive(&round, room, (own.to - own.from) * element, member_of(work, circle_other(&circle, k)));
             room += (own.to - own.from) * element;
         }
     for (int k = 0; k < circle.factor && error == MPI_SUCCESS; k++) {
         struct span its = part(all, k, circle.factor);
         if (k != circle.digit)
             error = round_send(&round, work->data + its.from * element, (its.to - its.from) * element,
-                               member_of(work, circle.base + k * circle.stride));
+                               member_of(work, circle_other(&circle, k)));
     }
     error = round_finish(&round, error);
     if (error == MPI_SUCCESS)
@@ -85,12 +85,12 @@ static int hand_out_once(const struct work *work, struct circle circle, struct s
         struct span its = part(all, k, circle.factor);
         if (k != circle.digit)
             error = round_receive(&round, work->data + its.from * element, (its.to - its.from) * element,
-                                  member_of(work, circle.base + k * circle.stride));
+                                  member_of(work, circle_other(&circle, k)));
     }
     for (int k = 0; k < circle.factor && error == MPI_SUCCESS; k++)
         if (k != circle.digit)
             error = round_send(&round, work->data + own.from * element, (own.to - own.from) * element,
-                               member_of(work, circle.base + k * circle.stride));
+                               member_of(work, circle_other(&circle, k)));
     return round_finish(&round, error);
 }
 
@@ -149,11 +149,11 @@ int group_allreduce_multiplying(const struct group *group, const void *send, voi
     return fold_around(&work, multiply, (rounds_widest(radices) - 1) * bytes);
 }
 
-int group_allreduce_dividing(const struct group *group, const void *send, void *receive, int64_t count,
-                             const struct reduction *reduction)
+static int by_parts(const struct group *group, const void *send, void *receive, int64_t count,
+                    const struct reduction *reduction, rounds_find *find)
 {
     const int64_t bytes = count * reduction->element;
-    const struct radices *radices = rounds_of_call(group->comm, group->size, bytes, rounds_dividing);
+    const struct radices *radices = rounds_of_call(group->comm, group->size, bytes, find);
     struct work work = {.group = group, .reduction = reduction, .radices = radices, .data = receive, .count = count};
     if (radices == NULL)
         return MPI_ERR_NO_MEM;
@@ -161,4 +161,16 @@ int group_allreduce_dividing(const struct group *group, const void *send, void *
         memcpy(receive, send, (size_t)bytes);
     /* Of the first round: all but the own of nearly equal parts. */
     return fold_around(&work, divide, bytes + RADIX_MOST * reduction->element);
+}
+
+int group_allreduce_dividing(const struct group *group, const void *send, void *receive, int64_t count,
+                             const struct reduction *reduction)
+{
+    return by_parts(group, send, receive, count, reduction, rounds_dividing);
+}
+
+int group_allreduce_bine(const struct group *group, const void *send, void *receive, int64_t count,
+                         const struct reduction *reduction)
+{
+    return by_parts(group, send, receive, count, reduction, rounds_bine);
 }

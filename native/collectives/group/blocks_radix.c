@@ -29,12 +29,12 @@ static int member_of(const struct work *work, int number)
     return unfold_from(work->group->size, work->radices.taking, number);
 }
 
-static int work_start(struct work *work, const struct group *group, const struct blocks *blocks)
+static int work_start(struct work *work, const struct group *group, const struct blocks *blocks, rounds_find *find)
 {
     int64_t all = 0;
     for (int i = 0; i < group->size; i++)
         all += blocks_bytes(blocks, i);
-    const struct radices *radices = rounds_of_call(group->comm, group->size, all, rounds_folding);
+    const struct radices *radices = rounds_of_call(group->comm, group->size, all, find);
     *work = (struct work){.group = group};
     if (radices == NULL)
         return MPI_ERR_NO_MEM;
@@ -88,12 +88,11 @@ static int divide(const struct work *work, const struct reduction *reduction)
         char *room = work->other;
         for (int k = 0; k < circle.factor && error == MPI_SUCCESS; k++)
             if (k != circle.digit) {
-                error =
-                    round_receive(&round, room, bytes_of(work, own), member_of(work, circle.base + k * circle.stride));
+                error = round_receive(&round, room, bytes_of(work, own), member_of(work, circle_other(&circle, k)));
                 room += bytes_of(work, own);
             }
         for (int k = 0; k < circle.factor && error == MPI_SUCCESS; k++) {
-            int other = circle.base + k * circle.stride;
+            int other = circle_other(&circle, k);
             struct span its = radix_stretch(&work->radices, other, i + 1);
             if (k != circle.digit)
                 error = round_send(&round, work->data + work->starts[its.from], bytes_of(work, its),
@@ -114,7 +113,7 @@ static int multiply(const struct work *work)
         struct span own = radix_stretch(&work->radices, me, i + 1);
         struct round round = {.group = work->group};
         for (int k = 0; k < circle.factor && error == MPI_SUCCESS; k++) {
-            int other = circle.base + k * circle.stride;
+            int other = circle_other(&circle, k);
             struct span its = radix_stretch(&work->radices, other, i + 1);
             if (k != circle.digit)
                 error = round_receive(&round, work->data + work->starts[its.from], bytes_of(work, its),
@@ -123,7 +122,7 @@ static int multiply(const struct work *work)
         for (int k = 0; k < circle.factor && error == MPI_SUCCESS; k++)
             if (k != circle.digit)
                 error = round_send(&round, work->data + work->starts[own.from], bytes_of(work, own),
-                                   member_of(work, circle.base + k * circle.stride));
+                                   member_of(work, circle_other(&circle, k)));
         error = round_finish(&round, error);
     }
     return error;
@@ -174,13 +173,11 @@ static int fold_and_multiply(const struct work *work, int64_t own)
     return error == MPI_SUCCESS ? fabric_send(fabric, work->data, all, partner, group->tag) : error;
 }
 
-/* Jocksch, Ohana, Lanti, Karakasis, Villard: Optimised allgatherv, reduce_scatter and allreduce communication in message-passing
-   systems (2020). */
-int group_reduce_scatter_dividing(const struct group *group, const void *send, void *receive,
-                                  const struct blocks *blocks, const struct reduction *reduction)
+static int reduce_scatter(const struct group *group, const void *send, void *receive, const struct blocks *blocks,
+                          const struct reduction *reduction, rounds_find *find)
 {
     struct work work;
-    int error = work_start(&work, group, blocks);
+    int error = work_start(&work, group, blocks, find);
     const int64_t all = error == MPI_SUCCESS ? all_of(&work) : 0;
     const int64_t room = error == MPI_SUCCESS ? most_at_once(&work) : 0;
     if (error == MPI_SUCCESS && room > 2 * all) { /* on all members: all know all blocks */
@@ -207,10 +204,11 @@ int group_reduce_scatter_dividing(const struct group *group, const void *send, v
     return error;
 }
 
-int group_allgather_multiplying(const struct group *group, const void *send, void *receive, const struct blocks *blocks)
+static int allgather(const struct group *group, const void *send, void *receive, const struct blocks *blocks,
+                     rounds_find *find)
 {
     struct work work;
-    int error = work_start(&work, group, blocks);
+    int error = work_start(&work, group, blocks, find);
     if (error == MPI_SUCCESS)
         work.data = coll_scratch(group->comm, group->scratch, all_of(&work) + 1);
     if (error == MPI_SUCCESS && work.data == NULL)
@@ -226,4 +224,28 @@ int group_allgather_multiplying(const struct group *group, const void *send, voi
     }
     free(work.starts);
     return error;
+}
+
+/* Jocksch, Ohana, Lanti, Karakasis, Villard: Optimised allgatherv, reduce_scatter and allreduce communication in message-passing
+   systems (2020). */
+int group_reduce_scatter_dividing(const struct group *group, const void *send, void *receive,
+                                  const struct blocks *blocks, const struct reduction *reduction)
+{
+    return reduce_scatter(group, send, receive, blocks, reduction, rounds_folding);
+}
+
+int group_allgather_multiplying(const struct group *group, const void *send, void *receive, const struct blocks *blocks)
+{
+    return allgather(group, send, receive, blocks, rounds_folding);
+}
+
+int group_reduce_scatter_bine(const struct group *group, const void *send, void *receive, const struct blocks *blocks,
+                              const struct reduction *reduction)
+{
+    return reduce_scatter(group, send, receive, blocks, reduction, rounds_bine);
+}
+
+int group_allgather_bine(const struct group *group, const void *send, void *receive, const struct blocks *blocks)
+{
+    return allgather(group, send, receive, blocks, rounds_bine);
 }

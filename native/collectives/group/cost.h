@@ -20,6 +20,17 @@ static inline double cost_fabric(const struct coll_comm *comm, double messages, 
     return messages * comm->costs.fabric_latency + bytes * comm->costs.fabric_byte;
 }
 
+/* What these bytes wait for where links that lead far are shared: a quarter more with each doubling of the distance, which is the
+   assumption of radix.h. Half of them go to a neighbour or, `far`, half of all members away; half of the rest to those at twice or half
+   the distance, and so on. */
+static inline double cost_distance(const struct coll_comm *comm, int members, double bytes, bool far)
+{
+    int levels = cost_levels(members, 2);
+    if (levels < 2)
+        return 0;
+    return bytes * comm->costs.fabric_byte / 4 * (far ? levels - 2 : 1);
+}
+
 /* The same where all ranks of a node send at once: they share its adapter and, where they have no core each, take
  * turns. */
 static inline double cost_fabric_shared(const struct coll_comm *comm, double messages, double bytes)

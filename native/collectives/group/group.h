@@ -145,6 +145,10 @@ int group_allgather_bruck(const struct group *group, const void *send, void *rec
 /* In rounds of several members at once, far ones first, which have least to exchange. */
 int group_allgather_multiplying(const struct group *group, const void *send, void *receive,
                                 const struct blocks *blocks);
+/* Down trees that begin at every member and are alike, far ones first; nothing comes twice, whatever the number of members. */
+int group_allgather_pat(const struct group *group, const void *send, void *receive, const struct blocks *blocks);
+/* Along Bine butterflies (radix.h), far ones first. */
+int group_allgather_bine(const struct group *group, const void *send, void *receive, const struct blocks *blocks);
 /* As many, without copies, near members first; the size is a power of two. In place: of the member at place p, counted from
    member `base` on, the bytes from starts[p] up to starts[p + 1]. */
 int group_allgather_doubling(const struct group *group, int base, void *data, const int64_t *starts);
@@ -156,6 +160,14 @@ static inline bool group_doubles(int size)
 /* As many messages as in a ring, log2 size rounds, the farthest members first. In place; beyond a power of two a member takes part
    by its neighbour. */
 int group_allgather_far(const struct group *group, void *data, const struct blocks *blocks);
+
+/* Down two binary trees (two_trees.h), half of it each, piece by piece; those of both by turns are told of, in the order of
+   two_trees_piece(). For messages of any size: how long pieces are follows from measured costs. */
+int group_bcast_two_trees(const struct group *group, int root, void *data, int64_t bytes,
+                          const struct arrival *arrival);
+/* Elements of a piece; and what it takes to fill the trees with them, which is as much as all their messages take: seconds. */
+int64_t group_two_trees_piece(const struct coll_comm *comm, int members, int64_t count, int64_t element);
+double group_two_trees_seconds(const struct coll_comm *comm, int members, double bytes);
 
 /* All sizes and places are by member. One partner after the other, both ways at once; or up to `most` at once. */
 int group_alltoall_pairwise(const struct group *group, const void *send, const struct blocks *out, void *receive,
@@ -174,6 +186,9 @@ int group_reduce_tree(const struct group *group, int root, const void *send, voi
 enum { CHAIN_WINDOW = 4 };
 int group_reduce_chain(const struct group *group, int root, const void *send, void *receive, int64_t count,
                        const struct reduction *reduction, int64_t segment, const struct arrival *need, bool rolls);
+/* Up two binary trees, for commutative operations; `receive` on the root alone, may be its `send`. */
+int group_reduce_two_trees(const struct group *group, int root, const void *send, void *receive, int64_t count,
+                           const struct reduction *reduction);
 /* Elements in one of its segments. */
 int64_t group_chain_piece(int64_t count, const struct reduction *reduction, int64_t segment);
 /* The same bits on all. `send` and `receive` may be equal. Recursive doubling, and halving and doubling, are in order of
@@ -190,6 +205,12 @@ int group_allreduce_multiplying(const struct group *group, const void *send, voi
                                 const struct reduction *reduction);
 int group_allreduce_dividing(const struct group *group, const void *send, void *receive, int64_t count,
                              const struct reduction *reduction);
+/* Blocks up trees that end at every member, and down the same way; for commutative operations. */
+int group_allreduce_pat(const struct group *group, const void *send, void *receive, int64_t count,
+                        const struct reduction *reduction);
+/* Parts among the pairs of Bine butterflies (radix.h); for commutative operations. */
+int group_allreduce_bine(const struct group *group, const void *send, void *receive, int64_t count,
+                         const struct reduction *reduction);
 /* Both in the order of ORDER_RANKS or ORDER_EXACT, as if the members were the ranks. Equal buffers as above. */
 int group_allreduce_ordered(const struct group *group, const void *send, void *receive, int64_t count,
                             const struct reduction *reduction);
@@ -219,6 +240,12 @@ int group_reduce_scatter_halving(const struct group *group, const void *send, vo
    much that it would take more than three vectors' memory. */
 int group_reduce_scatter_dividing(const struct group *group, const void *send, void *receive,
                                   const struct blocks *blocks, const struct reduction *reduction);
+/* Up trees that end at every member, near ones first; for commutative operations. Pairwise as above. */
+int group_reduce_scatter_pat(const struct group *group, const void *send, void *receive, const struct blocks *blocks,
+                             const struct reduction *reduction);
+/* The same along Bine butterflies; for commutative operations. */
+int group_reduce_scatter_bine(const struct group *group, const void *send, void *receive, const struct blocks *blocks,
+                              const struct reduction *reduction);
 /* Recursive halving with the nearest first, in order, with a message for each block; and around a ring, for commutative ones. */
 int group_reduce_scatter_near(const struct group *group, const void *send, void *receive, const struct blocks *blocks,
                               const struct reduction *reduction);

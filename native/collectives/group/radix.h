@@ -4,6 +4,8 @@
 #ifndef UNISONO_GROUP_RADIX_H
 #define UNISONO_GROUP_RADIX_H
 
+#include <stdbool.h>
+
 #include "schedule.h"
 
 /* More at once wait for nothing but one another, on any machine: a message costs a twentieth of a latency at the least. */
@@ -13,6 +15,7 @@ struct radices {
     int taking; /* how many members take part: the product of the factors */
     int rounds;
     int factor[RADIX_ROUNDS];
+    int bine;    /* the first rounds are those of Bine butterflies among so many neighbours (bine_partner()); 0: none */
     double cost; /* seconds; below 0: `taking` is no such product */
 };
 
@@ -118,6 +121,43 @@ static inline struct radices radices_for(int size, struct round_cost cost, doubl
     return best;
 }
 
+/* The cheapest factors of this number or one a little above it. */
+static inline struct radices radices_covering(int size, struct round_cost cost)
+{
+    enum { TRIED = 32 };
+    struct radices best = {.cost = -1};
+    for (int number = size; number < size + TRIED || best.cost < 0; number++)
+        radices_better(&best, radices_of(number, cost), 0);
+    return best;
+}
+
+/* Bine butterflies among as many neighbours as the power of two that divides the number of members, then circles of the rest; where that
+   is more than RADIX_MOST, or hardly anything is left for butterflies, of a power of two of them, into which the others are folded
+   (fold_onto()). The same whatever messages cost, so that what it puts where can be counted (crossing.h). */
+static inline struct radices radices_bine(int size)
+{
+    enum { LEAST = 4 };
+    int power = size & -size, taking = power >= LEAST && size / power <= RADIX_MOST ? size : power_below(size);
+    struct radices pairs = {.taking = taking, .bine = taking & -taking};
+    for (int stride = 1; stride < pairs.bine; stride *= 2)
+        pairs.factor[pairs.rounds++] = 2;
+    if (pairs.taking > pairs.bine)
+        pairs.factor[pairs.rounds++] = pairs.taking / pairs.bine;
+    return pairs;
+}
+
+/* What these rounds cost: a partner of a butterfly is nearer than one of plain pairs. `fold`: for taking in others. */
+static inline double radices_bine_cost(const struct radices *pairs, int size, struct round_cost cost, double fold)
+{
+    double all = pairs->taking < size ? fold : 0;
+    for (int i = 0, stride = 1; i < pairs->rounds; stride *= pairs->factor[i++]) {
+        int distance = i % 2 == 0 ? bine_distance(i) : -bine_distance(i);
+        all += stride < pairs->bine ? cost.first + cost.spread / stride / 2 * radix_log2(distance)
+                                    : radix_round(cost, pairs->factor[i], stride);
+    }
+    return all;
+}
+
 /* Any number of members, without factors: in round i everybody sends to radix - 1 others, j * radix^i further on, 0 < j < radix. */
 struct dissemination {
     int radix;
@@ -142,16 +182,33 @@ static inline struct dissemination dissemination_of(int size, struct round_cost 
 /* A number's circle in a round: the numbers are base + i * stride, 0 <= i < factor; the own has i = digit. */
 struct circle {
     int factor, stride, digit, base;
+    int partner; /* the other of a pair that is found otherwise; -1 */
 };
+
+/* A number by whose digits blocks are divided: members of a circle differ in that of their round, and have those of the rounds before
+   in common. */
+static inline int radix_label(const struct radices *radices, int number)
+{
+    return radices->bine == 0 ? number
+                              : number - number % radices->bine + bine_label(radices->bine, number % radices->bine);
+}
 
 static inline struct circle circle_of(const struct radices *radices, int number, int round)
 {
-    struct circle circle = {.factor = radices->factor[round], .stride = 1};
+    struct circle circle = {.factor = radices->factor[round], .stride = 1, .partner = -1};
     for (int i = 0; i < round; i++)
         circle.stride *= radices->factor[i];
-    circle.digit = number / circle.stride % circle.factor;
+    if (circle.stride < radices->bine)
+        circle.partner = number - number % radices->bine + bine_partner(radices->bine, number % radices->bine, round);
+    circle.digit = radix_label(radices, number) / circle.stride % circle.factor;
     circle.base = number - circle.digit * circle.stride;
     return circle;
+}
+
+/* The number of another one of the circle. */
+static inline int circle_other(const struct circle *circle, int digit)
+{
+    return circle->partner >= 0 ? circle->partner : circle->base + digit * circle->stride;
 }
 
 /* Blocks are laid so that those of a circle's members, with all that they answer for, are stretches of one length, one after
@@ -159,6 +216,7 @@ static inline struct circle circle_of(const struct radices *radices, int number,
 static inline int radix_place(const struct radices *radices, int number)
 {
     int place = 0;
+    number = radix_label(radices, number);
     for (int round = 0; round < radices->rounds; round++) {
         place = place * radices->factor[round] + number % radices->factor[round];
         number /= radices->factor[round];

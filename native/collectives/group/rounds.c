@@ -6,7 +6,7 @@
 /* What the last calls were, and what was found for them. */
 struct rounds_known {
     struct {
-        struct radices (*find)(const struct coll_comm *comm, int members, double bytes);
+        rounds_find *find;
         int members;
         int64_t bytes;
         struct costs costs;
@@ -15,8 +15,7 @@ struct rounds_known {
     int next;
 };
 
-const struct radices *rounds_of_call(struct coll_comm *comm, int members, int64_t bytes,
-                                     struct radices (*find)(const struct coll_comm *comm, int members, double bytes))
+const struct radices *rounds_of_call(struct coll_comm *comm, int members, int64_t bytes, rounds_find *find)
 {
     struct rounds_known *known = comm->rounds;
     if (known == NULL)

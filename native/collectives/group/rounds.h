@@ -5,6 +5,8 @@
 #include "group.h"
 #include "radix.h"
 
+typedef struct radices rounds_find(const struct coll_comm *comm, int members, double bytes);
+
 /* Whole vectors of so many bytes, which are sent to each and combined. */
 static inline struct radices rounds_multiplying(const struct coll_comm *comm, int members, double bytes)
 {
@@ -43,14 +45,28 @@ static inline struct radices rounds_folding(const struct coll_comm *comm, int me
     return radices_for(members, rounds_of_parts(comm, bytes), fold);
 }
 
+/* The same along Bine butterflies. */
+static inline struct radices rounds_bine(const struct coll_comm *comm, int members, double bytes)
+{
+    double fold = 2 * comm->costs.fabric_latency + bytes * (comm->costs.fabric_byte + comm->costs.node_byte);
+    struct radices pairs = radices_bine(members);
+    pairs.cost = radices_bine_cost(&pairs, members, rounds_of_parts(comm, bytes), fold);
+    return pairs;
+}
+
+/* Of trees that are the same from every member: as many as these members or a few more, so that there are factors; the cheapest. */
+static inline struct radices rounds_covering(const struct coll_comm *comm, int members, double bytes)
+{
+    return radices_covering(members, rounds_of_parts(comm, bytes));
+}
+
 static inline struct dissemination rounds_disseminating(const struct coll_comm *comm, int members)
 {
     return dissemination_of(members, rounds_of_parts(comm, 0));
 }
 
 /* The same, kept with the communicator: finding factors takes longer than a short message. */
-const struct radices *rounds_of_call(struct coll_comm *comm, int members, int64_t bytes,
-                                     struct radices (*find)(const struct coll_comm *comm, int members, double bytes));
+const struct radices *rounds_of_call(struct coll_comm *comm, int members, int64_t bytes, rounds_find *find);
 
 /* Messages to and from the others of a circle. */
 struct round {

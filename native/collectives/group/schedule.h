@@ -73,6 +73,33 @@ static inline int folded_first(int size, int number)
     return unfold_from(size, power_below(size), number);
 }
 
+/* Bine butterflies: De Sensi et al., Bine trees: enhancing collective operations by optimizing communication locality (2025). At
+   step s a member's partner is (1 - (-2)^(s + 1)) / 3 further on, for odd numbers back; the numbers are a power of two. */
+static inline int bine_distance(int step)
+{
+    int64_t power = INT64_C(1) << (step + 1);
+    return (int)((1 - (step % 2 == 0 ? -power : power)) / 3);
+}
+
+static inline int bine_partner(int power, int number, int step)
+{
+    int64_t partner = (int64_t)number + (number % 2 == 0 ? 1 : -1) * bine_distance(step);
+    return (int)((partner % power + power) % power);
+}
+
+/* Other numbers for the same: the partner of step s differs in bit s, and those of all later steps have the same bits up to it. So they
+   say which half of what is left belongs to whom. */
+static inline int bine_label(int power, int number)
+{
+    if (power < 2)
+        return 0;
+    int last = 0;
+    while (1 << (last + 1) < power)
+        last++;
+    int even = number % 2 == 0 ? number : bine_partner(power, number, last);
+    return even / 2 + number % 2 * (power / 2);
+}
+
 struct span {
     int64_t from, to;
 };

@@ -3,7 +3,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "../group/schedule.h"
+#include "../group/radix.h"
+#include "../group/two_trees.h"
 #include "places.h"
 #include "../reserve.h"
 
@@ -53,25 +54,11 @@ static void count_tree(struct counter *counter, int radix, bool scatters)
 }
 
 /* Members that take part in pairs: with those beyond a power of two, which give `before` and get `after`. `amount` is that of the
-   first exchange, and is multiplied after each; `bine`: partners of Bine butterflies. */
+   first exchange, and is multiplied after each. */
 struct pairs {
-    bool bine, far;
+    bool far;
     double before, after, amount, factor;
 };
-
-/* Bine butterflies: De Sensi et al., Bine trees: enhancing collective operations by optimizing communication locality (2025). At
-   step s a member's partner is (1 - (-2)^(s + 1)) / 3 further on, for odd numbers back. */
-static int bine_distance(int step)
-{
-    int64_t power = INT64_C(1) << (step + 1);
-    return (int)((1 - (step % 2 == 0 ? -power : power)) / 3);
-}
-
-static int bine_partner(int power, int number, int step)
-{
-    int64_t partner = (int64_t)number + (number % 2 == 0 ? 1 : -1) * bine_distance(step);
-    return (int)((partner % power + power) % power);
-}
 
 static void count_pairs(struct counter *counter, struct pairs pairs)
 {
@@ -86,10 +73,49 @@ static void count_pairs(struct counter *counter, struct pairs pairs)
     double amount = pairs.amount;
     for (int step = 0; step < steps; step++, amount *= pairs.factor)
         for (int number = 0; number < power; number++) {
-            int partner =
-                pairs.bine ? bine_partner(power, number, step) : number ^ 1 << (pairs.far ? steps - 1 - step : step);
+            int partner = number ^ 1 << (pairs.far ? steps - 1 - step : step);
             count(counter, unfold(size, number), unfold(size, partner), amount);
         }
+}
+
+/* The share of all blocks for which a number answers after so many rounds: of members, of which some numbers have two. */
+static double bine_share(const struct radices *pairs, const int64_t *starts, int number, int round, int size)
+{
+    struct span places = radix_stretch(pairs, number, round);
+    return (double)(starts[places.to] - starts[places.from]) / size;
+}
+
+/* Along Bine butterflies and what follows them (radices_bine()): an allreduce, in which parts are equal and go the same way back, a
+   reduce_scatter of blocks or an allgather. */
+static void count_bine(struct counter *counter, enum crossing_kind kind)
+{
+    const int size = counter->size;
+    const struct radices pairs = radices_bine(size);
+    const bool vector = kind == CROSSING_BINE_BACK, gathers = kind == CROSSING_BINE_GATHER;
+    const int taking = pairs.taking;
+    int64_t *starts = reserve_get(((size_t)taking + 1) * sizeof *starts);
+    for (int i = 0; i < size - taking; i++) {
+        count(counter, 2 * i + 1, 2 * i, gathers ? 1. / size : 1);
+        count(counter, 2 * i, 2 * i + 1, vector || gathers ? 1 : 1. / size);
+    }
+    for (int number = 0; number < taking; number++)
+        starts[radix_place(&pairs, number) + 1] = number < size - taking ? 2 : 1;
+    for (int place = 0; place < taking; place++)
+        starts[place + 1] += starts[place];
+    double share = 1;
+    for (int round = 0; round < pairs.rounds; round++) {
+        share /= pairs.factor[round];
+        for (int number = 0; number < taking; number++) {
+            const struct circle circle = circle_of(&pairs, number, round);
+            for (int digit = 0; digit < circle.factor; digit++) {
+                const int other = circle_other(&circle, digit);
+                if (digit != circle.digit)
+                    count(counter, unfold_from(size, taking, number), unfold_from(size, taking, other),
+                          vector ? 2 * share : bine_share(&pairs, starts, gathers ? number : other, round + 1, size));
+            }
+        }
+    }
+    reserve_put(starts);
 }
 
 /* Each number sends the blocks that it has: of the members for which the numbers answer from which it has heard. */
@@ -130,6 +156,14 @@ static void count_bine_tree(struct counter *counter)
     for (int i = 0; i < size - power; i++)
         count_from_root(counter, 2 * i, 2 * i + 1, 1);
     reserve_put(having);
+}
+
+/* Half of it along every edge of both trees. */
+static void count_two_trees(struct counter *counter)
+{
+    for (int tree = 0; tree < 2; tree++)
+        for (int place = 1; place < counter->size; place++)
+            count_from_root(counter, two_trees_at(counter->size, place, tree).parent, place, 0.5);
 }
 
 static void count_bruck(struct counter *counter)
@@ -189,26 +223,21 @@ static void count_kind(struct counter *counter, enum crossing_kind kind, int *no
         break;
     case CROSSING_HALVING:
     case CROSSING_HALVING_FAR_BACK:
-    case CROSSING_BINE_BACK:
-        count_pairs(counter, (struct pairs){.bine = kind == CROSSING_BINE_BACK,
-                                            .far = kind == CROSSING_HALVING_FAR_BACK,
-                                            .before = 1,
-                                            .after = 1,
-                                            .amount = 1,
-                                            .factor = 0.5});
+        count_pairs(counter,
+                    (struct pairs){
+                        .far = kind == CROSSING_HALVING_FAR_BACK, .before = 1, .after = 1, .amount = 1, .factor = 0.5});
         break;
     case CROSSING_FAR:
     case CROSSING_NEAR: count_far(counter, kind == CROSSING_NEAR); break;
-    case CROSSING_HALVING_FAR:
     case CROSSING_BINE:
-        count_pairs(counter, (struct pairs){.bine = kind == CROSSING_BINE,
-                                            .far = kind == CROSSING_HALVING_FAR,
-                                            .before = 1,
-                                            .after = 1. / counter->size,
-                                            .amount = 0.5,
-                                            .factor = 0.5});
+    case CROSSING_BINE_GATHER:
+    case CROSSING_BINE_BACK: count_bine(counter, kind); break;
+    case CROSSING_HALVING_FAR:
+        count_pairs(counter, (struct pairs){
+                                 .far = true, .before = 1, .after = 1. / counter->size, .amount = 0.5, .factor = 0.5});
         break;
     case CROSSING_BINE_TREE: count_bine_tree(counter); break;
+    case CROSSING_TWO_TREES: count_two_trees(counter); break;
     case CROSSING_BRUCK: count_bruck(counter); break;
     default: count_each_to_each(counter, nodes);
     }

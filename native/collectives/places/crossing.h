@@ -13,6 +13,7 @@ enum crossing_kind {
     CROSSING_TREE_4,           /* the same with three children at a time */
     CROSSING_TREE_DOUBLING,    /* binomial tree, smallest subtrees first: not one of ours, to compare with */
     CROSSING_BINARY,           /* complete binary tree in breadth-first order: all to every node */
+    CROSSING_TWO_TREES,        /* two binary trees: half of it to every node in each */
     CROSSING_CHAIN,            /* all from each node to the next */
     CROSSING_LINE,             /* the same, and back */
     CROSSING_RING,             /* to the next node, but for the own part: all */
@@ -26,9 +27,10 @@ enum crossing_kind {
     CROSSING_GROWING,          /* 1/n, 2/n, 4/n ... to partners at distances 1, 2, 4 ...; of a power of two nodes */
     CROSSING_BRUCK,            /* 1/n, 2/n, 4/n ... to nodes 1, 2, 4 ... before */
     CROSSING_PAIRS,            /* 1/n from each to each other */
-    CROSSING_BINE_TREE,        /* Bine tree, farthest first: all to every node; to compare with, as the next */
+    CROSSING_BINE_TREE,        /* Bine tree, farthest first: all to every node; not one of ours, to compare with */
     CROSSING_BINE,             /* 1/2, 1/4 ... along Bine butterflies, near partners first: a reduce_scatter */
-    CROSSING_BINE_BACK,        /* the same, and back */
+    CROSSING_BINE_GATHER,      /* the same the other way round: an allgather */
+    CROSSING_BINE_BACK,        /* there and back: an allreduce */
     CROSSING_KINDS
 };
 

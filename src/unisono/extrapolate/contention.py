@@ -33,6 +33,7 @@ Steps = Callable[[int], Iterator[Step]]
 RADIX = 4
 """What recursive multiplying multiplies by, where it may choose."""
 _DISTANCES = 256
+_BINE_LEAST, _BINE_CIRCLE = 4, 16
 
 
 def _partners(ranks: int, distance: int, radix: int = 2) -> list[Ranks]:
@@ -93,6 +94,35 @@ def _halving_near(ranks: int, radix: int = 2) -> Iterator[Step]:
         yield _partners(ranks, distance, radix), 1 / (radix * distance)
 
 
+def _bine_near(ranks: int) -> Iterator[Step]:
+    """A reduce_scatter along Bine butterflies, as native/collectives/group/radix.h has them.
+
+    Among as many neighbours as a power of two divides the ranks into, then a circle of the rest; or of a power of two.
+    """
+    block = ranks & -ranks
+    rest = ranks // block
+    if block < _BINE_LEAST or rest > _BINE_CIRCLE:
+        block, rest = 1 << ranks.bit_length() - 1, 1
+    own = np.arange(ranks)
+    place = own % block
+    for step in range(block.bit_length() - 1):
+        distance = (1 - (-2) ** (step + 1)) // 3
+        there = own - place + (place + np.where(place % 2 == 0, distance, -distance)) % block
+        yield [np.where(own < block * rest, there, -1)], 1 / (2 << step)
+    if rest > 1:
+        yield _partners(ranks, block, rest), 1 / (rest * block)
+
+
+def _bine_far(ranks: int) -> Iterator[Step]:
+    return reversed(list(_bine_near(ranks)))
+
+
+def _bine(ranks: int) -> Iterator[Step]:
+    """An allreduce: there and back."""
+    for receivers, share in _bine_near(ranks):
+        yield receivers, 2 * share
+
+
 def _bruck(ranks: int) -> Iterator[Step]:
     for distance in _distances(ranks):
         yield [(np.arange(ranks) - distance) % ranks], min(distance, ranks - distance) / ranks
@@ -136,6 +166,7 @@ _ALLGATHER: dict[str, Steps] = {
     "flat_bruck": _bruck,
     "leader": _bruck,
     "leader_multiplying": _far_by_radix,
+    "leader_bine": _bine_far,
 }
 _REDUCE_SCATTER: dict[str, Steps] = {
     "recursive_halving": _halving_far,
@@ -144,6 +175,7 @@ _REDUCE_SCATTER: dict[str, Steps] = {
     "lanes": _halving_far,
     "near": _halving_near,
     "lanes_dividing": _dividing_once,
+    "lanes_bine": _bine_near,
     "pairwise": _pairs,
     "flat_pairwise": _pairs,
 }
@@ -161,6 +193,7 @@ _STEPS: dict[str, dict[str, Steps]] = {
         **dict.fromkeys(("rabenseifner", "reduce_scatter_allgather", "flat_halving"), _halving),
         **dict.fromkeys(("leader_halving", "lanes_halving"), _halving),
         **dict.fromkeys(("leader_dividing", "lanes_dividing"), _dividing),
+        "leader_bine": _bine,
     },
     "allgather": _ALLGATHER,
     "allgatherv": _ALLGATHER,

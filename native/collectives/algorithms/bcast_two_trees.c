@@ -1,0 +1,70 @@
+#include "../group/nodes.h"
+#include "../group/two_trees.h"
+
+static bool applies(const struct coll_comm *comm, const struct shape *shape)
+{
+    (void)shape;
+    return nodes_several(comm);
+}
+
+/* Every node gets and sends each byte once; at each level a message is waited for, and pieces fill the tree. */
+static double cost(const struct coll_comm *comm, const struct shape *shape)
+{
+    const int nodes = comm->topology.nodes;
+    const double bytes = (double)shape->bytes;
+    const int64_t piece = 2 * group_two_trees_piece(comm, nodes, shape->bytes, 1);
+    return cost_fabric(comm, cost_levels(nodes, 2) + 1, 1.3 * bytes) + group_two_trees_seconds(comm, nodes, bytes) +
+           cost_node(comm, bytes < (double)piece ? bytes : (double)piece);
+}
+
+static struct crossing crosses(const struct coll_comm *comm, const struct shape *shape)
+{
+    return cost_crossing(comm, CROSSING_TWO_TREES, true, (double)shape->bytes);
+}
+
+struct context {
+    struct coll_comm *comm;
+    char *data;
+    int64_t bytes, piece;
+    int leader;
+};
+
+static int to_node(void *given, int number)
+{
+    const struct context *context = given;
+    struct span span = two_trees_piece(context->bytes, context->piece, number);
+    if (span.from == span.to)
+        return MPI_SUCCESS;
+    return node_bcast(context->comm, context->leader, context->data + span.from, span.to - span.from);
+}
+
+static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
+{
+    (void)segment;
+    const struct topology *topology = &comm->topology;
+    struct group leaders = group_near(comm, topology->local_of[call->root]);
+    struct context context = {comm, call->receive, call->bytes,
+                              group_two_trees_piece(comm, topology->nodes, call->bytes, 1),
+                              leaders.lane % topology->locals};
+    struct arrival arrival = {to_node, &context};
+    if (leaders.me >= 0)
+        return group_bcast_two_trees(&leaders, group_of_node(&leaders, topology->node_of[call->root]), call->receive,
+                                     call->bytes, topology->locals > 1 ? &arrival : NULL);
+    int error = MPI_SUCCESS;
+    for (int64_t i = 0; i < two_trees_pieces(call->bytes, context.piece) && error == MPI_SUCCESS; i++)
+        error = to_node(&context, (int)i);
+    return error;
+}
+
+const struct algorithm bcast_two_trees = {
+    .name = "bcast_two_trees",
+    .collective = COLL_BCAST,
+    .meaning =
+        "Each half of the message goes down a binary tree of its own, in which every node that is inside one tree is a "
+        "leaf of the other, piece by piece, and to the ranks of each node.",
+    .reference = "Sanders, Speck, Traff: Two-tree algorithms for full bandwidth broadcast, reduction and scan (2009)",
+    .applies = applies,
+    .cost = cost,
+    .crosses = crosses,
+    .run = run,
+};
