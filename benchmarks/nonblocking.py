@@ -1,10 +1,12 @@
 """Nonblocking collectives of one node: by the MPI library and by ours, in turn in the same launches.
 
-    python benchmarks/nonblocking.py [--launches 3] [--rounds 20] [--ranks 2] [--mpirun PATH]
+    python benchmarks/nonblocking.py [--launches 3] [--rounds 20] [--ranks 2] [--persistent]
+                                     [--mpirun PATH]
 
 For every collective and message size: microseconds of the call and its wait, one after the other (medians over rounds
 of the slowest rank's mean), their ratio, and what is left of them where every rank computes between the two, for twice
-as long as the slower of the two takes: 0 is what hides it wholly. The last line is one JSON object.
+as long as the slower of the two takes: 0 is what hides it wholly. --persistent: of a persistent one's start and wait,
+which Open MPI has from 5.0 on and MPICH from 4.0 on. The last line is one JSON object.
 """
 
 from __future__ import annotations
@@ -36,6 +38,7 @@ def main() -> None:
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--launches", type=int, default=3)
     parser.add_argument("--rounds", type=int, default=20, help="in a launch")
+    parser.add_argument("--persistent", action="store_true")
     given = parser.parse_args()
     machine = describe(given.mpirun)
     if machine.mpi is None or machine.mpi.mpicc is None:
@@ -45,7 +48,8 @@ def main() -> None:
         program, include = Path(name) / "nonblocking", native_source() / "include"
         compile_ = [machine.mpi.mpicc, "-O2", f"-I{include}", str(SOURCE), "-o", str(program), "-ldl"]
         subprocess.run(compile_, timeout=120, check=True)
-        line = command(machine, DEFAULT, 1, given.ranks, [str(program), str(given.rounds)])
+        more = ["persistent"] if given.persistent else []
+        line = command(machine, DEFAULT, 1, given.ranks, [str(program), str(given.rounds), *more])
         library = recorder(machine.mpi.mpicc)
         added = with_variables(line.argv, launcher_of(line.argv), library, {"UNISONO_VERBOSE": "1"}, {})
         for _ in range(given.launches):
@@ -68,7 +72,7 @@ def main() -> None:
               f"{plain_left / plain:>9.2f} {ours_left / ours:>9.2f}")  # fmt: skip
     mean = statistics.geometric_mean(ratios)
     conditions = {"mpi": f"{machine.mpi.family} {machine.mpi.version}", "cpu": machine.cpu_model, "ranks": given.ranks,
-                  "launches": given.launches, "rounds": given.rounds,
+                  "launches": given.launches, "persistent": given.persistent, "rounds": given.rounds,
                   "load": [round(value, 1) for value in os.getloadavg()]}  # fmt: skip
     print(f"geometric mean of the ratios {mean:.2f}")
     print(json.dumps({"rows": rows, "mean": mean, "conditions": conditions}))

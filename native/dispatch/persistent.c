@@ -114,6 +114,8 @@ static void prepare(struct persistent *one, const struct wish *wish)
 struct comm_state *persistent_place(MPI_Comm comm)
 {
     struct comm_state *state = comm_state_any(comm);
+    if (state != NULL && job.verbose)
+        comm_state_find_place(state); /* so that it is known how much what is left to the MPI library moves */
     return state != NULL && (keeps_of(state) != NULL || keeps_is_early(state) || job.verbose) ? state : NULL;
 }
 

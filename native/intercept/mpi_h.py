@@ -48,7 +48,8 @@ POSTED = (
     "Iscan",
     "Iscatter",
 )
-"""The nonblocking ones of them, and so the persistent ones. Fortran's bindings call PMPI_X for these, which passes by dispatch as well."""
+"""The nonblocking ones of them, and so the persistent ones. Fortran's bindings call PMPI_X for these, which passes by
+dispatch as well."""
 
 
 @dataclass(frozen=True)
