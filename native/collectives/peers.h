@@ -44,7 +44,6 @@ struct peers {
     struct cells cells;
     void *kept; /* of who is above, for all of them; freed with `kept_free` */
     void (*kept_free)(void *);
-    struct keep *keep; /* node/kept.h: what communicators of theirs have; NULL: none */
     struct peers *next;
 };
 

@@ -13,17 +13,19 @@ enum { PRICE = 2000, AT_ONCE = 8, ROOT = 0 };
 
 struct keep_shared {
     struct keep keep;
-    struct peers *peers;
     int users;
-    int64_t serial; /* the same on all of its ranks */
+    int64_t serial; /* the same on all of its ranks, and no other of theirs has it; 0: not yet */
+    struct keep_shared *next;
 };
+
+static struct keep_shared *all_keeps;
 
 static int64_t credit = PRICE * AT_ONCE; /* in starts */
 static int64_t last_serial;
 
 void keeps_missed(void)
 {
-    credit += credit < PRICE * AT_ONCE;
+    credit += credit < PRICE; /* none is put by for many: the next communicators may be short-lived */
 }
 
 void keeps_use(struct keep *keep)
@@ -33,6 +35,11 @@ void keeps_use(struct keep *keep)
 
 static void discard(struct keep_shared *shared)
 {
+    struct keep_shared **link = &all_keeps;
+    while (*link != NULL && *link != shared)
+        link = &(*link)->next;
+    if (*link == shared)
+        *link = shared->next;
     keep_free(&shared->keep);
     coll_comm_free(shared->keep.comm);
     reserve_put(shared);
@@ -41,25 +48,26 @@ static void discard(struct keep_shared *shared)
 void keeps_leave(struct keep *keep)
 {
     struct keep_shared *shared = (struct keep_shared *)keep;
-    if (keep == NULL || --shared->users > 0)
-        return;
-    if (shared->peers->keep == keep)
-        shared->peers->keep = NULL;
-    discard(shared);
+    if (keep != NULL && --shared->users == 0)
+        discard(shared);
 }
 
-static int64_t serial_of(const struct comm_state *state)
+/* One in which this rank has the same number, of as many: if all ranks have the same, it is of these ranks. */
+static struct keep_shared *find(const struct comm_state *state)
 {
-    const struct keep_shared *shared = (const struct keep_shared *)state->peers->keep;
-    return shared != NULL && !failure_known(shared->keep.comm->fabric.failure) ? shared->serial : -1;
+    struct keep_shared *one = all_keeps;
+    while (one != NULL && (one->keep.ranks != state->ranks || one->keep.rank != state->rank ||
+                           failure_known(one->keep.comm->fabric.failure)))
+        one = one->next;
+    return one;
 }
 
 /* What each rank says; the least of each counts, so the greatest of what is said negative. */
 enum { GOOD, CREDIT, SERIAL, SERIAL_MOST, LAST_MOST, TERMS };
 
-static bool ask(const struct comm_state *state, bool patient, int64_t all[TERMS])
+static bool ask(const struct comm_state *state, bool patient, const struct keep_shared *found, int64_t all[TERMS])
 {
-    const int64_t serial = serial_of(state);
+    const int64_t serial = found != NULL ? found->serial : -1;
     const int64_t mine[TERMS] = {[GOOD] = !reserve_is_touched(),
                                  [CREDIT] = patient ? credit : INT64_MAX,
                                  [SERIAL] = serial,
@@ -80,7 +88,7 @@ static struct keep_shared *plan(struct comm_state *state)
     if (job.has_costs)
         comm->costs = job.costs;
     posts_announce(comm);
-    *shared = (struct keep_shared){.keep = {.comm = comm}, .peers = state->peers, .users = 1};
+    *shared = (struct keep_shared){.keep = {.comm = comm}, .users = 1};
     return shared;
 }
 
@@ -113,16 +121,35 @@ static struct keep_shared *make(struct comm_state *state)
     return NULL;
 }
 
-/* Whether it may be served at all, as all ranks find by themselves. */
+/* Whether it may be served at all, as all ranks find by themselves. What takes long comes later: most communicators are
+ * short-lived. */
 static bool may_have(struct comm_state *state)
 {
     const struct comm_state *world = comm_state_now(MPI_COMM_WORLD);
-    int inter = 1, ranks = 0;
+    int inter = 1;
     if (world == NULL || room_limit() == 0 || PMPI_Comm_test_inter(state->user, &inter) != MPI_SUCCESS || inter)
         return false;
-    PMPI_Comm_size(state->user, &ranks);
-    return ranks > 1 && ranks <= world->peers->topology.most && comm_state_find_place(state) &&
-           state->peers->topology.nodes == 1;
+    PMPI_Comm_size(state->user, &state->ranks);
+    PMPI_Comm_rank(state->user, &state->rank);
+    return state->ranks > 1 && state->ranks <= world->peers->topology.most;
+}
+
+static bool has_all_of_the_world(const struct comm_state *state, const struct comm_state *world)
+{
+    bool same = state->ranks == world->ranks;
+    for (int i = 0; same && i < state->ranks; i++)
+        same = state->peers->world[i] == i;
+    return same;
+}
+
+/* The world has it too, and others will find it there though this communicator ends. */
+static void leave_to_world(const struct comm_state *state)
+{
+    struct comm_state *world = comm_state_any(MPI_COMM_WORLD);
+    if (world == NULL || world == state || world->keep != NULL || !has_all_of_the_world(state, world))
+        return;
+    keeps_use(state->keep);
+    world->keep = state->keep;
 }
 
 /* Collective. */
@@ -130,17 +157,19 @@ static void look(struct comm_state *state)
 {
     const bool patient = comm_state_is_patient() && state->user != MPI_COMM_WORLD && state->ours == NULL;
     int64_t all[TERMS] = {0};
-    struct keep_shared *shared = (struct keep_shared *)state->peers->keep;
-    state->keep_refused = !ask(state, patient, all) || !all[GOOD];
+    struct keep_shared *shared = find(state);
+    state->keep_refused = !ask(state, patient, shared, all) || !all[GOOD];
+    const bool is_there = all[SERIAL] > 0 && all[SERIAL] == -all[SERIAL_MOST];
+    if (state->keep_refused || (!is_there && all[CREDIT] < PRICE))
+        return;
+    state->keep_refused = !comm_state_find_place(state) || state->peers->topology.nodes != 1;
     if (state->keep_refused)
         return;
-    if (all[SERIAL] >= 0 && all[SERIAL] == -all[SERIAL_MOST]) {
+    if (is_there) {
         shared->users++;
         state->keep = &shared->keep;
         return;
     }
-    if (all[CREDIT] < PRICE)
-        return;
     credit -= patient ? PRICE : 0;
     last_serial = -all[LAST_MOST] + 1;
     shared = make(state);
@@ -148,7 +177,9 @@ static void look(struct comm_state *state)
     if (shared == NULL)
         return;
     shared->serial = last_serial;
-    state->keep = state->peers->keep = &shared->keep;
+    shared->next = all_keeps;
+    all_keeps = shared;
+    state->keep = &shared->keep;
 }
 
 /* What the program has asked for itself (unisono.h) is asked for on all ranks of the communicator. */
@@ -179,6 +210,8 @@ struct keep *keeps_of(struct comm_state *state)
             state->keep = NULL;
             state->keep_refused = true;
         }
+        if (state->keep != NULL)
+            leave_to_world(state);
     }
     return state->keep;
 }

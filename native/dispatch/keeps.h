@@ -3,9 +3,9 @@
  * All communicators of the same ranks have one memory together, as these make their requests in the same order on all of them. At
  * a communicator's first, second, fourth ... persistent collective its ranks ask one another, as those calls may wait, by
  * one allreduce: whether all have that memory already, which is usual for copies of MPI_COMM_WORLD; or else whether it is
- * to be made, which takes about as long as PRICE / 10 starts. That is at once for MPI_COMM_WORLD, for what has been in use
- * for long (peers.h), and for the first few others; then for what the MPI library has had to start PRICE times in the meantime. So
- * communicators that do not live long cost little, however many there are. */
+ * to be made, which takes as long as some 200 starts. That is at once for MPI_COMM_WORLD, for what has been in use for long
+ * (peers.h), and for the first few others of a process; then once the MPI library has had to start 2,000 on communicators that
+ * came too early. So communicators that do not live long cost little, however many there are. */
 #ifndef UNISONO_KEEPS_H
 #define UNISONO_KEEPS_H
 
