@@ -4,10 +4,11 @@
                                      [--quantile 0.5] [--mpirun PATH]
 
 For every collective and message size: microseconds of the call and its wait, one after the other (medians over rounds
-of the slowest rank's mean, or with --quantile less than that, where other processes take the CPUs now and then), their ratio, and what is left of them where every rank computes between the two, for twice
-as long as the slower of the two takes: 0 is what hides it wholly. --persistent: of a persistent one's start and wait,
-which Open MPI has from 5.0 on and MPICH from 4.0 on; then the last row is what making and freeing one takes, and does
-not count in the mean. The last line is one JSON object.
+of the slowest rank's mean; --quantile: less than the median, where other processes take the CPUs now and then), their
+ratio, and what is left of them where every rank computes between the two, for twice as long as the slower of the two
+takes: 0 is what hides it wholly. --persistent: of a persistent one's start and wait, which Open MPI has from 5.0 on and
+MPICH from 4.0 on; then the last row is what making and freeing one takes, and does not count in the mean. The last line
+is one JSON object.
 """
 
 from __future__ import annotations
@@ -84,7 +85,8 @@ def main() -> None:
               f"{plain_left / plain:>9.2f} {ours_left / ours:>9.2f}")  # fmt: skip
     mean = statistics.geometric_mean(ratios)
     conditions = {"mpi": f"{machine.mpi.family} {machine.mpi.version}", "cpu": machine.cpu_model, "ranks": given.ranks,
-                  "launches": given.launches, "persistent": given.persistent, "quantile": given.quantile, "rounds": given.rounds,
+                  "launches": given.launches, "persistent": given.persistent, "quantile": given.quantile,
+                  "rounds": given.rounds,
                   "load": [round(value, 1) for value in os.getloadavg()]}  # fmt: skip
     print(f"geometric mean of the ratios {mean:.2f}")
     print(json.dumps({"rows": rows, "mean": mean, "conditions": conditions}))
