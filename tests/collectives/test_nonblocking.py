@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
 import pytest
 
+from tests.launch.launched import launched
 from tests.profile.interception import Ran, Toolchain, amounts, compiled, run, toolchain
 from unisono.core.vocabulary import NONBLOCKING
 
@@ -164,12 +166,26 @@ def test_what_finds_no_room_is_the_mpis_on_all_ranks(tools: Toolchain, in_any_or
     assert served == {"unisono/posted", "mpi"}
 
 
+@pytest.fixture(scope="module")
+def alone(tools: Toolchain, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compiled(tools, tmp_path_factory.mktemp(f"{tools.name}-alone"), str(PROGRAMS / "persistent_alone.c"))
+
+
 def test_nobody_needs_another_rank_in_mpi_for_one_that_was_started(
-    tools: Toolchain, in_any_order: Path, tmp_path: Path
+    tools: Toolchain, alone: Path, tmp_path: Path
 ) -> None:
-    ran = run(tools, tmp_path, in_any_order, "1", "1", str(tmp_path / "flag"), ranks=2, env=FORCE, record=False)
+    ran = run(tools, tmp_path, alone, str(tmp_path / "flag"), ranks=2, env=FORCE, record=False)
     _right(ran)
     assert _served(ran.error, "iallreduce") == {"unisono/posted": 3}
+
+
+def test_who_waits_for_a_rank_that_has_ended_is_told(tools: Toolchain, alone: Path, tmp_path: Path) -> None:
+    if not tools.name.startswith("mpich"):
+        pytest.skip("its launcher ends the others")
+    argv = [*tools.launch(3, {**FORCE, "LD_PRELOAD": str(tools.library)}), str(alone), "exit"]
+    done = launched([argv[0], "-disable-auto-cleanup", *argv[1:]], cwd=tmp_path, env=dict(os.environ), timeout=60)
+    assert done.stdout.count("told") == 2, done.stdout + done.stderr
+    assert len(re.findall(r"^unisono: process \d+ has ended", done.stderr, re.MULTILINE)) == 1
 
 
 @pytest.mark.parametrize("room", ["0", "16384"])

@@ -165,6 +165,34 @@ static void types(MPI_Comm comm)
         MPI_Request_free(&requests[i]);
 }
 
+/* Data that lie where a type says, persistent and nonblocking. */
+static void at_addresses(MPI_Comm comm)
+{
+    static int far[3], further[2];
+    const int lengths[2] = {3, 2}, root = 0;
+    MPI_Aint places[2];
+    MPI_Datatype both;
+    MPI_Request requests[2];
+    MPI_Get_address(far, &places[0]);
+    MPI_Get_address(further, &places[1]);
+    MPI_Type_create_hindexed(2, lengths, places, MPI_INT, &both);
+    MPI_Type_commit(&both);
+    MPI_Bcast_init(MPI_BOTTOM, 1, both, root, comm, MPI_INFO_NULL, &requests[0]);
+    for (int k = 0; k < 6; k++) {
+        for (int i = 0; i < 3; i++)
+            far[i] = rank == root ? i + k : -1;
+        further[1] = rank == root ? 7 * k : -1;
+        if (k % 2)
+            MPI_Ibcast(MPI_BOTTOM, 1, both, root, comm, &requests[1]);
+        else
+            MPI_Start(&requests[0]);
+        MPI_Wait(&requests[k % 2], MPI_STATUS_IGNORE);
+        expect(far[0] == k && far[2] == k + 2 && further[1] == 7 * k, "what is at addresses");
+    }
+    MPI_Request_free(&requests[0]);
+    MPI_Type_free(&both);
+}
+
 /* Many requests at a time, of which every second is freed; and communicators that end. */
 static void many(void)
 {
@@ -201,6 +229,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     in_turns(MPI_COMM_WORLD);
     types(MPI_COMM_WORLD);
+    at_addresses(MPI_COMM_WORLD);
     if (argc < 2) {
         many();
         MPI_Comm_dup(MPI_COMM_WORLD, &copy);

@@ -1,8 +1,7 @@
 /* Persistent collectives that each rank starts in an order of its own, many at a time and many times over, and waits for in any way,
  * with others among them that are not active; "right" at the end, "none" where the MPI has none. The first argument is how many
- * rounds of making, starting and freeing there are, the second how many elements a long one has. The third, if any, is "world",
- * for MPI_COMM_WORLD alone and nothing that Open MPI 5.0 cannot do by itself, or a file: then the last rank stays away from MPI,
- * with one started, until rank 0 has its result and makes that file. */
+ * rounds of making, starting and freeing there are, the second how many elements a long one has. With a third, "world", it is on
+ * MPI_COMM_WORLD alone, and nothing that Open MPI 5.0 cannot do by itself. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -348,26 +347,6 @@ static void leave(MPI_Comm comm)
     expect(sum == ranks, "the last sum", ALLREDUCE);
 }
 
-static void away(const char *file, MPI_Comm comm)
-{
-    int from = rank, sum = -1;
-    MPI_Request request;
-    MPI_Allreduce_init(&from, &sum, 1, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &request);
-    for (int k = 0; k < 3; k++) {
-        MPI_Barrier(comm);
-        MPI_Start(&request);
-        if (k == 2 && rank == ranks - 1)
-            for (int i = 0; i < 3000 && access(file, F_OK) != 0; i++)
-                usleep(10000);
-        expect(k < 2 || rank < ranks - 1 || access(file, F_OK) == 0, "who waits for whom", ALLREDUCE);
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
-        expect(sum == ranks * (ranks - 1) / 2, "a sum", ALLREDUCE);
-        if (k == 2 && rank == 0)
-            fclose(fopen(file, "w"));
-    }
-    MPI_Request_free(&request);
-}
-
 int main(int argc, char **argv)
 {
     int any = 0, rounds = argc > 1 ? atoi(argv[1]) : 6, longest = argc > 2 ? atoi(argv[2]) : 1000;
@@ -375,16 +354,12 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    const int in_the_world = argc > 3 && strcmp(argv[3], "world") == 0;
+    const int in_the_world = argc > 3;
     some_are_the_mpis = longest > 2000 || in_the_world;
     own_chance = 77u + (unsigned)rank;
-    if (argc > 3 && !in_the_world)
-        away(argv[3], MPI_COMM_WORLD);
-    else {
-        in_any_order(rounds, longest, MPI_COMM_WORLD);
-        fast_root(MPI_COMM_WORLD);
-    }
-    if (argc <= 3) {
+    in_any_order(rounds, longest, MPI_COMM_WORLD);
+    fast_root(MPI_COMM_WORLD);
+    if (!in_the_world) {
         without_communicator(MPI_COMM_WORLD);
         MPI_Comm_dup(MPI_COMM_WORLD, &copy);
         in_any_order(2, longest, copy);
