@@ -1,10 +1,14 @@
 """Nonblocking collectives of one node: by the MPI library and by ours, in turn in the same launches.
 
-    python benchmarks/nonblocking.py [--launches 3] [--rounds 20] [--ranks 2] [--mpirun PATH]
+    python benchmarks/nonblocking.py [--launches 3] [--rounds 20] [--ranks 2] [--persistent]
+                                     [--quantile 0.5] [--mpirun PATH]
 
 For every collective and message size: microseconds of the call and its wait, one after the other (medians over rounds
-of the slowest rank's mean), their ratio, and what is left of them where every rank computes between the two, for twice
-as long as the slower of the two takes: 0 is what hides it wholly. The last line is one JSON object.
+of the slowest rank's mean; --quantile: less than the median, where other processes take the CPUs now and then), their
+ratio, and what is left of them where every rank computes between the two, for twice as long as the slower of the two
+takes: 0 is what hides it wholly. --persistent: of a persistent one's start and wait, which Open MPI has from 5.0 on and
+MPICH from 4.0 on; then the last row is what making and freeing one takes, and does not count in the mean. The last line
+is one JSON object.
 """
 
 from __future__ import annotations
@@ -30,12 +34,21 @@ SOURCE = Path(__file__).with_suffix(".c")
 FIELDS = 6
 
 
+def quantile(values: list[float], part: float) -> float:
+    """Of sorted values, by lines between neighbours: the median for 0.5."""
+    at = part * (len(values) - 1)
+    low = min(int(at), len(values) - 2) if len(values) > 1 else 0
+    return values[low] + (at - low) * (values[min(low + 1, len(values) - 1)] - values[low])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--mpirun", help="of the MPI to use")
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--launches", type=int, default=3)
     parser.add_argument("--rounds", type=int, default=20, help="in a launch")
+    parser.add_argument("--persistent", action="store_true")
+    parser.add_argument("--quantile", type=float, default=0.5, help="of the rounds, that is said of each")
     given = parser.parse_args()
     machine = describe(given.mpirun)
     if machine.mpi is None or machine.mpi.mpicc is None:
@@ -45,7 +58,8 @@ def main() -> None:
         program, include = Path(name) / "nonblocking", native_source() / "include"
         compile_ = [machine.mpi.mpicc, "-O2", f"-I{include}", str(SOURCE), "-o", str(program), "-ldl"]
         subprocess.run(compile_, timeout=120, check=True)
-        line = command(machine, DEFAULT, 1, given.ranks, [str(program), str(given.rounds)])
+        more = ["persistent"] if given.persistent else []
+        line = command(machine, DEFAULT, 1, given.ranks, [str(program), str(given.rounds), *more])
         library = recorder(machine.mpi.mpicc)
         added = with_variables(line.argv, launcher_of(line.argv), library, {"UNISONO_VERBOSE": "1"}, {})
         for _ in range(given.launches):
@@ -60,15 +74,19 @@ def main() -> None:
     )
     rows, ratios = [], []
     for (collective, size), found in rounds.items():
-        plain, ours, plain_left, ours_left = (statistics.median(one[i] for one in found) for i in range(4))
+        plain, ours, plain_left, ours_left = (
+            quantile(sorted(one[i] for one in found), given.quantile) for i in range(4)
+        )
         rows.append({"collective": collective, "bytes": size, "mpi_us": plain, "ours_us": ours,
                      "mpi_left_us": plain_left, "ours_left_us": ours_left})  # fmt: skip
-        ratios.append(plain / ours)
+        if not collective.endswith("_init"):
+            ratios.append(plain / ours)
         print(f"{collective:>12} {size:>6} {plain:>8.2f} {ours:>8.2f} {plain / ours:>6.2f} "
               f"{plain_left / plain:>9.2f} {ours_left / ours:>9.2f}")  # fmt: skip
     mean = statistics.geometric_mean(ratios)
     conditions = {"mpi": f"{machine.mpi.family} {machine.mpi.version}", "cpu": machine.cpu_model, "ranks": given.ranks,
-                  "launches": given.launches, "rounds": given.rounds,
+                  "launches": given.launches, "persistent": given.persistent, "quantile": given.quantile,
+                  "rounds": given.rounds,
                   "load": [round(value, 1) for value in os.getloadavg()]}  # fmt: skip
     print(f"geometric mean of the ratios {mean:.2f}")
     print(json.dumps({"rows": rows, "mean": mean, "conditions": conditions}))

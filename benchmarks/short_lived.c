@@ -5,12 +5,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { TOGETHER = 4, KINDS = 3, NONBLOCKING = 2, LIVES = 11 };
+enum { TOGETHER = 4, NONBLOCKING = 2, PERSISTENT = 3, REVERSED = 4, LIVES = 11 };
+#if MPI_VERSION >= 4 || (defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION >= 5)
+enum { KINDS = 5 };
+#else
+enum { KINDS = 3 };
+#define MPI_Allreduce_init(...) MPI_ERR_OTHER
+#endif
 
-static const char *const kinds[KINDS] = {"dup", "reversed", "nonblocking"};
-static const int lives[KINDS][LIVES] = {{1, 2, 5, 10, 20, 33, 65, 200, 257, 400, 800},
-                                        {1, 2, 5, 10, 20, 33, 65, 200, 257, 400, 800},
-                                        {1, 2, 5, 10, 50, 200, 1000, 4000, 4150, 8000, 16000}};
+static const char *const kinds[] = {"dup", "reversed", "nonblocking", "persistent", "started"};
+static const int lives[][LIVES] = {{1, 2, 5, 10, 20, 33, 65, 200, 257, 400, 800},
+                                   {1, 2, 5, 10, 20, 33, 65, 200, 257, 400, 800},
+                                   {1, 2, 5, 10, 50, 200, 1000, 4000, 4150, 8000, 16000},
+                                   {1, 2, 5, 10, 50, 200, 1000, 2000, 4000, 8000, 16000},
+                                   {1, 2, 5, 10, 50, 200, 1000, 2000, 4000, 8000, 16000}};
 static char room[4096];
 
 /* The library underneath, and what the program calls. */
@@ -43,6 +51,19 @@ static void collective(const struct way *way, int kind, int number, MPI_Comm com
         way->wait(&request, MPI_STATUS_IGNORE);
 }
 
+/* One persistent collective, started so many times. */
+static void persistent(int starts, MPI_Comm comm)
+{
+    MPI_Request request;
+    int one = 1, sum;
+    MPI_Allreduce_init(&one, &sum, 1, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &request);
+    for (int i = 0; i < starts; i++) {
+        MPI_Start(&request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    MPI_Request_free(&request);
+}
+
 static double seconds(const struct way *way, int kind, int collectives)
 {
     int rank;
@@ -51,11 +72,13 @@ static double seconds(const struct way *way, int kind, int collectives)
     double start = PMPI_Wtime();
     for (int k = 0; k < TOGETHER; k++) {
         MPI_Comm comm;
-        if (kind == 1)
+        if (kind == 1 || kind == REVERSED)
             way->split(MPI_COMM_WORLD, 0, -rank, &comm);
         else
             way->dup(MPI_COMM_WORLD, &comm);
-        for (int i = 0; i < collectives; i++)
+        if (kind >= PERSISTENT)
+            persistent(collectives, comm);
+        for (int i = 0; kind < PERSISTENT && i < collectives; i++)
             collective(way, kind, i, comm);
         way->free(&comm);
     }

@@ -5,7 +5,8 @@
 Copies of MPI_COMM_WORLD, whose ranks have a private communicator already, and communicators of the same ranks the other
 way round, which have none. Each makes 1 to 800 allreduces of 4 B and bcasts of 4 KiB in turn; one process has both, by
 the MPI library (PMPI) and with libunisono before it (MPI), in turn. Copies on which all calls are nonblocking make 1 to
-16,000, each with its wait: as the library serves these at PMPI, too, launches with it and without it take turns. Prints
+16,000, each with its wait, or one persistent allreduce that is started as often ("persistent": copies, "started": the
+other way round): as the library serves these at PMPI, too, launches with it and without it take turns. Prints
 microseconds of a communicator, from making it to freeing it, medians of the slowest rank, and the ratio: the median
 over rounds where both were measured one after the other, as MPICH 5 takes now 1.4 and now 3.5 us for the same call, so
 that medians of few rounds may be of different ones. The last line is one JSON object.
@@ -33,7 +34,8 @@ SOURCE = Path(__file__).with_suffix(".c")
 TARGET = 1.1
 """With the library over without it."""
 FIELDS = 4
-NONBLOCKING = "nonblocking"
+APART = ("nonblocking", "persistent", "started")
+"""Kinds that are compared between launches."""
 
 Pairs = dict[tuple[str, int], list[tuple[float, float]]]
 """(kind, collectives) -> microseconds (without, with) of every round."""
@@ -70,14 +72,14 @@ def main() -> None:
             measured(done.stdout, pairs)
             plain: Pairs = defaultdict(list)
             measured(run(line.argv, line.env, deadline=300.0).stdout, plain)
-            for key in [key for key in pairs if key[0] == NONBLOCKING]:
+            for key in [key for key in pairs if key[0] in APART]:
                 alone[key] += [pair[1] for pair in plain[key]]
     rows, met = [], True
     print(f"{'kind':>11} {'collectives':>12} {'without, us':>12} {'with, us':>10} {'ratio':>6}")
     for (kind, collectives), found in sorted(pairs.items()):
         without, ours = (statistics.median(pair[i] for pair in found) for i in (0, 1))
         ratio = statistics.median(pair[1] / pair[0] for pair in found)
-        if kind == NONBLOCKING:
+        if kind in APART:
             without = statistics.median(alone[kind, collectives])
             ratio = ours / without
         rows.append({"kind": kind, "collectives": collectives, "without_us": without, "with_us": ours, "ratio": ratio})

@@ -8,10 +8,12 @@
 #include "duplicates.h"
 #include "dispatch.h"
 #include "job.h"
+#include "keeps.h"
 #include "nonblocking.h"
 #include "offer.h"
 #include "ordered.h"
 #include "peers.h"
+#include "persistent.h"
 #include "reserve.h"
 
 enum { CACHED = 32 };
@@ -77,6 +79,8 @@ static int forget(MPI_Comm comm, int key, void *value, void *extra)
             choice_free(&state->choice[i]);
     nonblocking_end(state);
     offer_leave(state);
+    persistent_end(state->user);
+    keeps_leave(state->keep);
     if (state->posted != state->ours)
         coll_comm_free(state->posted);
     coll_comm_free(state->ours);
@@ -339,6 +343,16 @@ struct comm_state *comm_state_of_nonblocking(MPI_Comm comm)
         return NULL; /* this call itself is the MPI library's */
     }
     return state->posted != NULL ? state : NULL;
+}
+
+struct comm_state *comm_state_any(MPI_Comm comm)
+{
+    return look(comm);
+}
+
+bool comm_state_is_patient(void)
+{
+    return is_patient;
 }
 
 struct comm_state *comm_state_now(MPI_Comm comm)

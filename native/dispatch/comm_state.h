@@ -50,6 +50,9 @@ struct comm_state {
     struct coll_comm *ours;   /* NULL until it is needed */
     struct coll_comm *posted; /* the same for nonblocking calls: `ours`, or one of its own; NULL until it is needed */
     struct offer *offer;      /* of memory for them, as long as not all ranks have it; usually NULL */
+    struct keep *keep;        /* for persistent ones (keeps.h); NULL until there is one */
+    int kept_calls;           /* persistent collectives that were made, until then */
+    bool keep_refused;        /* there will be none */
     unsigned chosen;          /* bit: the collective's choice has been made */
     unsigned own;             /* bit: by the program itself, so that it belongs to this alone; else to all its peers */
     struct choice choice[COLLECTIVES];
@@ -78,17 +81,22 @@ void comm_state_finish(void);
 /* Counts a collective call; NULL: it is the MPI library's. */
 struct comm_state *comm_state_find(MPI_Comm comm);
 
+/* The same, and nothing is counted: whether or not anything may be served there. NULL: no communicator, or not now. */
+struct comm_state *comm_state_any(MPI_Comm comm);
+
 /* Of a nonblocking call, which is counted by itself. Local. NULL: it is the MPI library's. */
 struct comm_state *comm_state_of_nonblocking(MPI_Comm comm);
 
 /* Of any communicator, whether it is served or not: where its ranks are. Local. NULL: between groups, of one rank, or not
  * known. */
 const struct comm_state *comm_state_placed(MPI_Comm comm);
+/* Whether communicators have to have lived, or to have been many, before they are looked at. The same on all ranks. */
+bool comm_state_is_patient(void);
 
 /* Local: looks where its ranks are, if that has not been done. False: it cannot be served. */
 bool comm_state_find_place(struct comm_state *state);
 
-/* Local: whether rules, or costs, have anything of ours for nonblocking calls, once `posted` is there. */
+/* Local: whether rules, or costs, have anything of ours for nonblocking calls, once `posted` or `keep` is there. */
 bool comm_state_wants_posts(struct comm_state *state);
 
 /* The same at once; NULL also when the communicator is none that we can serve. */

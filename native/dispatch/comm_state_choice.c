@@ -1,5 +1,6 @@
 /* What serves on a communicator: rules, costs or the program itself say it, and all its peers alike. */
 #include "job.h"
+#include "node/kept.h"
 #include "ordered.h"
 #include "peers.h"
 #include "reserve.h"
@@ -37,7 +38,7 @@ static bool is_by_costs(enum collective collective)
 static const struct coll_comm *where(struct comm_state *state, enum collective collective)
 {
     if (collective_is_nonblocking(collective))
-        return state->posted;
+        return state->posted != NULL || state->keep == NULL ? state->posted : state->keep->comm;
     return comm_state_equip(state) ? state->ours : NULL;
 }
 

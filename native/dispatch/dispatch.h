@@ -123,6 +123,64 @@ bool dispatch_igather(const void *send, MPI_Count send_count, MPI_Datatype send_
 bool dispatch_iscatter(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
                        MPI_Datatype type, int root, MPI_Comm comm, MPI_Request *request, int *error);
 
+/* Persistent collectives (persistent.h), after the MPI library has made their requests: collective, as the calls are. */
+void dispatch_barrier_init(MPI_Comm comm, MPI_Request request);
+void dispatch_bcast_init(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
+                         MPI_Request request);
+void dispatch_reduce_init(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
+                          MPI_Comm comm, MPI_Request request);
+void dispatch_allreduce_init(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                             MPI_Comm comm, MPI_Request request);
+void dispatch_scan_init(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                        MPI_Request request);
+void dispatch_exscan_init(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                          MPI_Request request);
+void dispatch_reduce_scatter_block_init(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                                        MPI_Comm comm, MPI_Request request);
+void dispatch_allgather_init(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
+                             MPI_Count count, MPI_Datatype type, MPI_Comm comm, MPI_Request request);
+void dispatch_alltoall_init(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
+                            MPI_Count count, MPI_Datatype type, MPI_Comm comm, MPI_Request request);
+void dispatch_gather_init(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
+                          MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request request);
+void dispatch_scatter_init(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
+                           MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request request);
+
+/* How many of those that this rank has are ours, and how many are known. */
+extern int dispatch_kept, dispatch_known;
+/* The program starts it. False: so must the MPI library. */
+bool dispatch_again(MPI_Request request, int *error);
+/* The program frees it. */
+void dispatch_forget(MPI_Request request);
+
+/* Functions that complete requests, where some are ours. They take the MPI function's own arguments, and what goes on to the
+ * MPI library with the others. */
+int dispatch_kept_wait(MPI_Request *request, MPI_Status *status, int (*go_on)(MPI_Request *, MPI_Status *));
+int dispatch_kept_test(MPI_Request *request, int *flag, MPI_Status *status,
+                       int (*go_on)(MPI_Request *, int *, MPI_Status *));
+int dispatch_kept_request_get_status(MPI_Request request, int *flag, MPI_Status *status,
+                                     int (*go_on)(MPI_Request, int *, MPI_Status *));
+int dispatch_kept_waitall(int count, MPI_Request *requests, MPI_Status *statuses,
+                          int (*go_on)(int, MPI_Request *, MPI_Status *));
+int dispatch_kept_testall(int count, MPI_Request *requests, int *flag, MPI_Status *statuses,
+                          int (*go_on)(int, MPI_Request *, int *, MPI_Status *));
+int dispatch_kept_waitany(int count, MPI_Request *requests, int *which, MPI_Status *status,
+                          int (*go_on)(int, MPI_Request *, int *, MPI_Status *));
+int dispatch_kept_testany(int count, MPI_Request *requests, int *which, int *flag, MPI_Status *status,
+                          int (*go_on)(int, MPI_Request *, int *, int *, MPI_Status *));
+int dispatch_kept_waitsome(int count, MPI_Request *requests, int *some, int *places, MPI_Status *statuses,
+                           int (*go_on)(int, MPI_Request *, int *, int *, MPI_Status *));
+int dispatch_kept_testsome(int count, MPI_Request *requests, int *some, int *places, MPI_Status *statuses,
+                           int (*go_on)(int, MPI_Request *, int *, int *, MPI_Status *));
+int dispatch_kept_request_get_status_all(int count, const MPI_Request *requests, int *flag, MPI_Status *statuses,
+                                         int (*go_on)(int, const MPI_Request *, int *, MPI_Status *));
+int dispatch_kept_request_get_status_any(int count, const MPI_Request *requests, int *which, int *flag,
+                                         MPI_Status *status,
+                                         int (*go_on)(int, const MPI_Request *, int *, int *, MPI_Status *));
+int dispatch_kept_request_get_status_some(int count, const MPI_Request *requests, int *some, int *places,
+                                          MPI_Status *statuses,
+                                          int (*go_on)(int, const MPI_Request *, int *, int *, MPI_Status *));
+
 /* Moves on what can be. Waits for nobody. */
 void dispatch_move(void);
 /* Until those of these that are ours are complete. */

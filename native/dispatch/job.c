@@ -14,6 +14,7 @@
 #include "measure_ways.h"
 #include "nonblocking.h"
 #include "ordered.h"
+#include "persistent.h"
 #include "reserve.h"
 #include "comm_state.h"
 #include "types.h"
@@ -224,6 +225,7 @@ void dispatch_finish(void)
     dispatch_posts = false;
     if (job.verbose && world_rank() == 0)
         verbose_print();
+    persistent_finish();
     comm_state_finish();
     types_finish();
     duplicates_end();

@@ -154,7 +154,8 @@ static bool any_rule(const struct rules *rules)
     return any;
 }
 
-const struct implementation *nonblocking_choose(struct comm_state *state, const struct call *call)
+const struct implementation *nonblocking_choose(struct comm_state *state, const struct coll_comm *comm,
+                                                const struct call *call)
 {
     if (!is_served_at_all(call->collective) || call->bytes < 0 ||
         (call->bytes == 0 && call->collective != COLL_IBARRIER))
@@ -166,7 +167,7 @@ const struct implementation *nonblocking_choose(struct comm_state *state, const 
     for (int i = 0; range != NULL && i < range->count && chosen == NULL; i++) {
         const struct implementation *one = range->implementation[i];
         if (one->kind == BY_MPI || (one->kind == BY_LIBNBC && one->number > 0) ||
-            (one->kind == BY_OURS && algorithm_applies(one->algorithm, state->posted, &shape)))
+            (one->kind == BY_OURS && algorithm_applies(one->algorithm, comm, &shape)))
             chosen = one;
     }
     return chosen != NULL && chosen->kind == BY_OURS ? chosen : NULL;
@@ -185,7 +186,7 @@ void nonblocking_left(MPI_Comm comm, enum collective collective, MPI_Count count
 /* What is sent, in one piece; it is read while the operation begins. */
 static int collect(struct operation *operation, const struct packed *send, void **room)
 {
-    if (send->data == NULL)
+    if (!send->is_there)
         return MPI_SUCCESS;
     *room = reserve_get((size_t)types_bytes(send->count, &send->layout));
     operation->post.call.send = *room;
@@ -196,7 +197,7 @@ static int make_room(struct operation *operation, const struct wish *wish)
 {
     struct packed *receive = &operation->receive;
     struct call *call = &operation->post.call;
-    if (wish->receive.data == NULL)
+    if (!wish->receive.is_there)
         return MPI_SUCCESS;
     *receive = wish->receive;
     operation->room = call->receive = reserve_get((size_t)types_bytes(receive->count, &receive->layout));
@@ -226,7 +227,7 @@ static int enlist(struct operation *operation)
 
 bool nonblocking_begin(struct comm_state *state, const struct wish *wish, MPI_Request *request, int *error)
 {
-    const struct implementation *chosen = nonblocking_choose(state, &wish->call);
+    const struct implementation *chosen = nonblocking_choose(state, state->posted, &wish->call);
     void *sent = NULL;
     if (chosen == NULL)
         return false;

@@ -7,7 +7,8 @@
 
 /* Memory of the program that is not, or not for us, its data one after the other. */
 struct packed {
-    void *data; /* NULL: there is none */
+    bool is_there;
+    void *data; /* NULL where it is MPI_BOTTOM */
     MPI_Count count;
     MPI_Datatype type;
     struct layout layout;
@@ -21,8 +22,9 @@ struct wish {
     bool keeps;
 };
 
-/* Whether something of ours serves this on the communicator: the same on all ranks. Local. */
-const struct implementation *nonblocking_choose(struct comm_state *state, const struct call *call);
+/* Whether something of ours serves this on the communicator, as it is seen by `comm`: the same on all ranks. Local. */
+const struct implementation *nonblocking_choose(struct comm_state *state, const struct coll_comm *comm,
+                                                const struct call *call);
 
 /* Begins it. False: it is the MPI library's. Local. */
 bool nonblocking_begin(struct comm_state *state, const struct wish *wish, MPI_Request *request, int *error);

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "aside.h"
 #include "dispatch.h"
 #include "job.h"
 #include "nonblocking.h"
@@ -17,29 +18,6 @@ struct offer {
     int file;                  /* of who made it, until all have it; -1: none */
     bool is_alone;             /* its communicator has ended */
 };
-
-/* What fails in here must not meet the program's error handler, and is none of the program's calls. */
-struct aside {
-    MPI_Errhandler theirs;
-    bool before;
-};
-
-static void step_aside(MPI_Comm comm, struct aside *aside)
-{
-    aside->before = dispatch_aside(true);
-    if (PMPI_Comm_get_errhandler(comm, &aside->theirs) != MPI_SUCCESS)
-        aside->theirs = MPI_ERRHANDLER_NULL;
-    PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-}
-
-static void step_back(MPI_Comm comm, struct aside *aside)
-{
-    if (aside->theirs != MPI_ERRHANDLER_NULL) {
-        PMPI_Comm_set_errhandler(comm, aside->theirs);
-        PMPI_Errhandler_free(&aside->theirs);
-    }
-    dispatch_aside(aside->before);
-}
 
 /* Whether ranks could tell each other anything. */
 static bool are_several(MPI_Comm comm)
@@ -85,10 +63,10 @@ void offer_begin(struct comm_state *state)
     plan(state);
     if (rank == ROOT && state->posted != NULL && !reserve_is_touched())
         posts_offer(state->posted, &offer->place, &offer->file);
-    step_aside(state->user, &aside);
+    aside_step(state->user, &aside);
     if (PMPI_Ibcast(&offer->place, sizeof offer->place, MPI_BYTE, ROOT, state->user, &offer->request) != MPI_SUCCESS)
         offer->request = MPI_REQUEST_NULL;
-    step_back(state->user, &aside);
+    aside_back(state->user, &aside);
 }
 
 static void close_file(struct offer *offer)
@@ -125,9 +103,9 @@ void offer_follow(struct comm_state *state)
     struct aside aside;
     if (offer->request != MPI_REQUEST_NULL) {
         int heard = 0;
-        step_aside(state->user, &aside);
+        aside_step(state->user, &aside);
         int error = PMPI_Test(&offer->request, &heard, MPI_STATUS_IGNORE);
-        step_back(state->user, &aside);
+        aside_back(state->user, &aside);
         if (heard || error != MPI_SUCCESS)
             take(state, error);
     } else if (offer->file < 0 || posts_complete(state->posted->posts)) {
@@ -140,14 +118,14 @@ bool offer_await(struct comm_state *state)
 {
     struct offer *offer = state->offer;
     struct aside aside;
-    step_aside(state->user, &aside);
+    aside_step(state->user, &aside);
     int error = PMPI_Wait(&offer->request, MPI_STATUS_IGNORE);
     if (offer->is_alone) {
         dispatch_aside(aside.before);
         reserve_put(offer);
         return false;
     }
-    step_back(state->user, &aside);
+    aside_back(state->user, &aside);
     take(state, error);
     return true;
 }

@@ -178,6 +178,48 @@ int on_{function.name}({declared})
 """
 
 
+def on_kept(function: Function) -> str:
+    """The same of a persistent one: the MPI library makes its request in any case."""
+    declared, passed, request = _declared(function), ", ".join(function.names), function.names[-1]
+    info = function.argument("MPI_Info")
+    given = ", ".join([*(name for name in function.names[:-1] if name != info), f"*{request}"])
+    return f"""
+int on_{function.name}({declared})
+{{
+    int status = REAL({function.name})({passed});
+    if (dispatch_posts && status == MPI_SUCCESS)
+        dispatch_{function.name.removesuffix("_c").lower()}({given});
+    return status;
+}}
+"""
+
+
+def on_handle(function: Function) -> str:
+    """What starts requests, or frees one, those of persistent collectives that dispatch serves among them."""
+    declared, passed = _declared(function), ", ".join(function.names)
+    body = {
+        "start": """int status = MPI_SUCCESS;
+    if (__builtin_expect(dispatch_known > 0, false) && dispatch_again(*a1, &status))
+        return status;""",
+        "startall": """for (int i = 0; dispatch_known > 0 && i < a1; i++) {
+        int status = MPI_SUCCESS;
+        if (!dispatch_again(a2[i], &status))
+            status = REAL(Start)(&a2[i]);
+        if (status != MPI_SUCCESS || i == a1 - 1)
+            return status;
+    }""",
+        "request_free": """if (__builtin_expect(dispatch_known > 0, false))
+        dispatch_forget(*a1);""",
+    }[function.kind]
+    return f"""
+int on_{function.name}({declared})
+{{
+    {body}
+    return REAL({function.name})({passed});
+}}
+"""
+
+
 def on_complete(function: Function) -> str:
     """A function that completes requests: those of nonblocking calls that dispatch serves are moved on."""
     declared, passed = _declared(function), ", ".join(function.names)
@@ -199,12 +241,19 @@ def on_complete(function: Function) -> str:
         case _:
             before = "dispatch_move();"
     return f"""
-int on_{function.name}({declared})
+static int moved_{function.name}({declared})
 {{
     if (__builtin_expect(dispatch_under_way > 0, false)) {{
         {before}
     }}
     return REAL({function.name})({passed});
+}}
+
+int on_{function.name}({declared})
+{{
+    if (__builtin_expect(dispatch_kept > 0, false))
+        return dispatch_kept_{function.name.lower()}({passed}, moved_{function.name});
+    return moved_{function.name}({passed});
 }}
 """
 
@@ -226,9 +275,11 @@ static __attribute__((noinline, cold)) int aside_{function.name}({_declared(func
 def on_passing(function: Function) -> str:
     if function.posted:
         return on_posted(function)
+    if function.kept:
+        return on_kept(function)
     if function.ends:
         return on_end(function)
-    return on_complete(function)
+    return on_complete(function) if function.completes else on_handle(function)
 
 
 def on_end(function: Function) -> str:

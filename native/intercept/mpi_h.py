@@ -48,7 +48,8 @@ POSTED = (
     "Iscan",
     "Iscatter",
 )
-"""The nonblocking ones of them. Fortran's bindings call PMPI_X for these, which passes by dispatch as well."""
+"""The nonblocking ones of them, and so the persistent ones. Fortran's bindings call PMPI_X for these, which passes by
+dispatch as well."""
 
 
 @dataclass(frozen=True)
@@ -98,10 +99,17 @@ class Function:
         return self.name.removesuffix("_c") in POSTED
 
     @property
+    def kept(self) -> bool:
+        """The same of a persistent one, each start of which is what the nonblocking call would be."""
+        name = self.name.removesuffix("_c").removesuffix("_init")
+        return self.persistent and f"I{name[0].lower()}{name[1:]}" in POSTED
+
+    @property
     def passes(self) -> bool:
         """Whether dispatch sees it, called as MPI_X or PMPI_X, on its way to the MPI library, because of requests and
         what is kept with communicators."""
-        return self.posted or self.completes or self.ends
+        handles = self.kind in ("start", "startall", "request_free")
+        return self.posted or self.kept or self.completes or self.ends or handles
 
     @property
     def ends(self) -> bool:

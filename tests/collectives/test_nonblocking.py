@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
 import pytest
 
-from tests.profile.interception import Toolchain, amounts, compiled, run, toolchain
+from tests.launch.launched import launched
+from tests.profile.interception import Ran, Toolchain, amounts, compiled, run, toolchain
 from unisono.core.vocabulary import NONBLOCKING
 
 pytestmark = [pytest.mark.mpi, pytest.mark.beside]
@@ -109,11 +111,117 @@ def test_they_are_recorded_like_others(tools: Toolchain, program: Path, tmp_path
     assert counted[0] == counted[1] and counted[0]
 
 
+@pytest.fixture(scope="module")
+def persistent(tools: Toolchain, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp(f"{tools.name}-persistent")
+    return compiled(tools, folder, str(PROGRAMS / "persistent.c"), "-Wno-stringop-overflow")
+
+
+@pytest.fixture(scope="module")
+def in_any_order(tools: Toolchain, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp(f"{tools.name}-order")
+    return compiled(tools, folder, str(PROGRAMS / "persistent_order.c"), "-Wno-stringop-overflow")
+
+
+def _right(ran: Ran) -> None:
+    if "none" in ran.out:
+        pytest.skip("this MPI has no persistent collectives")
+    assert (ran.status, ran.out.split()) == (0, ["right"]), ran.out + ran.error
+
+
+RANKS = [2, pytest.param(3, marks=pytest.mark.nightly)]
+KEPT = ("iallgather", "iallreduce", "ialltoall", "ibarrier", "ibcast", "iexscan", "igather", "ireduce", "iscan")
+"""Of those that may be started again, most."""
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_persistent_ones_are_waited_for_like_others(
+    tools: Toolchain, persistent: Path, ranks: int, tmp_path: Path
+) -> None:
+    ran = run(tools, tmp_path, persistent, ranks=ranks, env=FORCE, record=False)
+    _right(ran)
+    for collective, starts in {"iallgather": 80, "ibcast": 160, "igather": 80, "iscatter": 80}.items():
+        served = _served(ran.error, collective)
+        assert served.keys() == {"unisono/posted"} and served["unisono/posted"] >= starts, collective
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_persistent_ones_are_started_in_any_order(
+    tools: Toolchain, in_any_order: Path, ranks: int, tmp_path: Path
+) -> None:
+    """Until the memory for them has been used several times over; on communicators that are copies of the world, in
+    another order, or that have ended."""
+    ran = run(tools, tmp_path, in_any_order, "12", "1000", ranks=ranks, env=FORCE, record=False)
+    _right(ran)
+    for collective in KEPT:
+        assert _served(ran.error, collective).keys() == {"unisono/posted"}, collective
+
+
+def test_what_finds_no_room_is_the_mpis_on_all_ranks(tools: Toolchain, in_any_order: Path, tmp_path: Path) -> None:
+    if not tools.name.startswith("openmpi"):
+        pytest.skip("its own persistent collectives give wrong results")
+    ran = run(tools, tmp_path, in_any_order, "30", "8000", ranks=2, env=FORCE, record=False)
+    _right(ran)
+    served = {word for collective in KEPT for word in _served(ran.error, collective)}
+    assert served == {"unisono/posted", "mpi"}
+
+
+@pytest.fixture(scope="module")
+def alone(tools: Toolchain, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compiled(tools, tmp_path_factory.mktemp(f"{tools.name}-alone"), str(PROGRAMS / "persistent_alone.c"))
+
+
+def test_nobody_needs_another_rank_in_mpi_for_one_that_was_started(
+    tools: Toolchain, alone: Path, tmp_path: Path
+) -> None:
+    ran = run(tools, tmp_path, alone, str(tmp_path / "flag"), ranks=2, env=FORCE, record=False)
+    _right(ran)
+    assert _served(ran.error, "iallreduce") == {"unisono/posted": 3}
+
+
+def test_who_waits_for_a_rank_that_has_ended_is_told(tools: Toolchain, alone: Path, tmp_path: Path) -> None:
+    if not tools.name.startswith("mpich"):
+        pytest.skip("its launcher ends the others")
+    argv = [*tools.launch(3, {**FORCE, "LD_PRELOAD": str(tools.library)}), str(alone), "exit"]
+    done = launched([argv[0], "-disable-auto-cleanup", *argv[1:]], cwd=tmp_path, env=dict(os.environ), timeout=60)
+    assert done.stdout.count("told") == 2, done.stdout + done.stderr
+    assert len(re.findall(r"^unisono: process \d+ has ended", done.stderr, re.MULTILINE)) == 1
+
+
+@pytest.mark.parametrize("room", ["0", "16384"])
+def test_without_room_persistent_ones_are_the_mpis(
+    tools: Toolchain, in_any_order: Path, room: str, tmp_path: Path
+) -> None:
+    if not tools.name.startswith("openmpi"):
+        pytest.skip("its own persistent collectives give wrong results")
+    env = {**FORCE, "UNISONO_SHARED_MEMORY": room}
+    ran = run(tools, tmp_path, in_any_order, "2", "1000", "world", ranks=2, env=env, record=False)
+    _right(ran)
+    assert "unisono/posted" not in ran.error and _served(ran.error, "iallreduce")["mpi"] > 10
+
+
+def test_persistent_ones_are_recorded_like_others(tools: Toolchain, persistent: Path, tmp_path: Path) -> None:
+    """By what starts them."""
+    if not tools.name.startswith("openmpi"):
+        pytest.skip("its own do not come to an end: there is nothing to compare with")
+    plain = run(tools, tmp_path, persistent, "world", ranks=2)
+    if "none" in plain.out:
+        pytest.skip("this MPI has no persistent collectives")
+    served = run(tools, tmp_path, persistent, "world", ranks=2, env=FORCE)
+    assert _served(served.error, "iallreduce").keys() == {"unisono/posted"}
+    counted = [
+        {key[1:]: amount for key, amount in amounts(ran.whole()).items() if "_init" in key[1] or "Start" in key[1]}
+        for ran in (plain, served)
+    ]
+    assert counted[0] == counted[1] and len(counted[0]) > 5
+
+
 @pytest.mark.parametrize("binding", [1, 2, 3], ids=["mpif.h", "mpi", "mpi_f08"])
-@pytest.mark.parametrize("name", ["openmpi4", "mpich"])
-def test_fortran(name: str, binding: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "form"), [("openmpi4", []), ("mpich", []), ("mpich", ["-DPERSISTENT"])])
+def test_fortran(name: str, form: list[str], binding: int, tmp_path: Path) -> None:
+    """Of these MPIs MPICH alone has persistent collectives in Fortran."""
     tools = toolchain(name)
-    options = [f"-DBINDING={binding}", "-ffree-line-length-none", "-fallow-argument-mismatch"]
+    options = [f"-DBINDING={binding}", "-ffree-line-length-none", "-fallow-argument-mismatch", *form]
     program = compiled(tools, tmp_path, str(PROGRAMS / "later.F90"), *options)
     ran = run(tools, tmp_path, program, ranks=2, env=FORCE, record=False)
     assert (ran.status, ran.out.split()) == (0, ["right"]), ran.out + ran.error

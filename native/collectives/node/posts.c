@@ -1,36 +1,9 @@
-/* What operations give and take. */
+/* Operations from their begin to their end. */
 #include "posts.h"
 
 #include <string.h>
 
-static void copy(void *to, const void *from, int64_t bytes)
-{
-    if (to != from)
-        memcpy(to, from, (size_t)bytes);
-}
-
-static bool gives_nothing(const struct call *call, int rank)
-{
-    bool from_root = call->collective == COLL_IBCAST || call->collective == COLL_ISCATTER;
-    bool to_root = call->collective == COLL_IGATHER;
-    return call->collective == COLL_IBARRIER || (from_root && rank != call->root) || (to_root && rank == call->root);
-}
-
-/* Whose data this rank awaits. */
-static void expect(struct post *post, int rank, int ranks)
-{
-    const struct call *call = &post->call;
-    post->seen = 0, post->until = ranks;
-    switch (call->collective) {
-    case COLL_IBCAST:
-    case COLL_ISCATTER: post->seen = call->root, post->until = rank == call->root ? call->root : call->root + 1; break;
-    case COLL_IGATHER:
-    case COLL_IREDUCE: post->until = rank == call->root ? ranks : 0; break;
-    case COLL_ISCAN: post->until = rank + 1; break;
-    case COLL_IEXSCAN: post->until = rank; break;
-    default: break;
-    }
-}
+#include "given.h"
 
 /* One turn of waiting for room, where all ranks wait for the operation. */
 struct waiting {
@@ -57,72 +30,18 @@ void posts_post(struct coll_comm *comm, struct post *post)
     struct posts *posts = comm->posts;
     const struct call *call = &post->call;
     const int rank = posts->rank;
-    if (!gives_nothing(call, rank))
+    if (!given_is_nothing(call, rank))
         memcpy(posts_data(posts, post, rank), call->send,
                (size_t)posts_given(call->collective, call->bytes, posts->ranks));
     posts_give(posts, post);
-    if (rank == call->root && call->collective == COLL_IGATHER)
-        copy((char *)call->receive + rank * call->bytes, call->send, call->bytes);
-    if (rank == call->root && call->collective == COLL_ISCATTER && call->receive != NULL)
-        copy(call->receive, (const char *)call->send + rank * call->bytes, call->bytes);
-    expect(post, rank, posts->ranks);
+    given_to_self(call, rank);
+    given_expected(call, rank, posts->ranks, &post->seen, &post->until);
     post->next = NULL;
     if (posts->first == NULL)
         posts->first = post;
     else
         posts->last->next = post;
     posts->last = post;
-}
-
-/* Of the ranks from 0 to below `until`, from `skip` bytes on in what each has given. */
-static void combine(const struct posts *posts, const struct post *post, int until, int64_t skip)
-{
-    const struct call *call = &post->call;
-    const unsigned char *first = posts_data(posts, post, 0) + skip;
-    if (until == 1)
-        memcpy(call->receive, first, (size_t)call->bytes);
-    for (int i = 1; i < until; i++) {
-        const unsigned char *next = posts_data(posts, post, i) + skip;
-        call->reduction.combine(&call->reduction, i == 1 ? first : call->receive, next, call->receive, call->count);
-    }
-}
-
-/* What all have given is there. */
-static void take(const struct posts *posts, const struct post *post)
-{
-    const struct call *call = &post->call;
-    const int rank = posts->rank;
-    const int64_t bytes = call->bytes;
-    char *receive = call->receive;
-    switch (call->collective) {
-    case COLL_IBCAST:
-        if (rank != call->root)
-            memcpy(receive, posts_data(posts, post, call->root), (size_t)bytes);
-        break;
-    case COLL_ISCATTER:
-        if (rank != call->root)
-            memcpy(receive, posts_data(posts, post, call->root) + rank * bytes, (size_t)bytes);
-        break;
-    case COLL_IGATHER:
-        for (int i = 0; rank == call->root && i < posts->ranks; i++)
-            if (i != rank)
-                memcpy(receive + i * bytes, posts_data(posts, post, i), (size_t)bytes);
-        break;
-    case COLL_IALLGATHER:
-        for (int i = 0; i < posts->ranks; i++)
-            memcpy(receive + i * bytes, posts_data(posts, post, i), (size_t)bytes);
-        break;
-    case COLL_IALLTOALL:
-        for (int i = 0; i < posts->ranks; i++)
-            memcpy(receive + i * bytes, posts_data(posts, post, i) + rank * bytes, (size_t)bytes);
-        break;
-    case COLL_IREDUCE_SCATTER_BLOCK: combine(posts, post, posts->ranks, rank * bytes); break;
-    case COLL_IREDUCE:
-    case COLL_IALLREDUCE:
-    case COLL_ISCAN:
-    case COLL_IEXSCAN: combine(posts, post, post->until, 0); break;
-    default: break;
-    }
 }
 
 static bool is_ready(const struct posts *posts, struct post *post)
@@ -147,7 +66,8 @@ void posts_move(struct coll_comm *comm)
 {
     struct posts *posts = comm->posts;
     while (posts->first != NULL && is_ready(posts, posts->first)) {
-        take(posts, posts->first);
+        const struct post *post = posts->first;
+        given_take(&post->call, posts->rank, posts->ranks, posts_data(posts, post, 0), posts->segment.each);
         end_first(posts, MPI_SUCCESS);
     }
 }

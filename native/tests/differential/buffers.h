@@ -21,12 +21,20 @@ enum { IS_MPICH = 0 };
 #if MPI_VERSION >= 4
 #define TESTED_NOW(name, ...) (trial->large ? MPI_##name##_c(__VA_ARGS__) : MPI_##name(__VA_ARGS__))
 #define TESTED_LATER(name, ...) (trial->large ? LATER_C_##name(__VA_ARGS__) : LATER_##name(__VA_ARGS__))
+#define TESTED_AGAIN(name, ...) (trial->large ? MPI_##name##_init_c(__VA_ARGS__) : MPI_##name##_init(__VA_ARGS__))
 #else
 #define TESTED_NOW(name, ...) MPI_##name(__VA_ARGS__)
 #define TESTED_LATER(name, ...) LATER_##name(__VA_ARGS__)
+#define TESTED_AGAIN(name, ...) MPI_##name##_init(__VA_ARGS__)
+#endif
+#if !HAS_PERSISTENT
+#undef TESTED_AGAIN
+#define TESTED_AGAIN(name, ...) MPI_ERR_OTHER
 #endif
 #define TESTED(name, ...)                                                                                              \
-    (trial->later ? later_end(trial, TESTED_LATER(name, __VA_ARGS__, &trial->request)) : TESTED_NOW(name, __VA_ARGS__))
+    (trial->persistent ? later_end(trial, TESTED_AGAIN(name, __VA_ARGS__, MPI_INFO_NULL, &trial->request))             \
+     : trial->later    ? later_end(trial, TESTED_LATER(name, __VA_ARGS__, &trial->request))                            \
+                       : TESTED_NOW(name, __VA_ARGS__))
 
 /* Two equal buffers with room around them, one for each way. */
 struct pair {

@@ -31,6 +31,10 @@ const char *const call_names[NAMES] = {"allgather",
 static bool try_barrier(struct trial *trial)
 {
     (void)random_next(&trial->shared);
+#if HAS_PERSISTENT
+    if (trial->persistent)
+        return later_end(trial, MPI_Barrier_init(trial->comm, MPI_INFO_NULL, &trial->request)) == MPI_SUCCESS;
+#endif
     if (trial->later)
         return later_end(trial, MPI_Ibarrier(trial->comm, &trial->request)) == MPI_SUCCESS;
     return MPI_Barrier(trial->comm) == MPI_SUCCESS;

@@ -17,9 +17,10 @@ struct trial {
     int rank, ranks;
     struct random shared; /* the same on all ranks */
     struct random own;
-    int most;   /* units of a message */
-    bool large; /* calls with large counts, where MPI has them */
-    bool later; /* by its nonblocking form: later.h */
+    int most;        /* units of a message */
+    bool large;      /* calls with large counts, where MPI has them */
+    bool later;      /* by its nonblocking form: later.h */
+    bool persistent; /* by that which is started */
     MPI_Request request;
     bool misaligned; /* a buffer of this rank was */
     struct tally *tally;

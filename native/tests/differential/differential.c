@@ -168,7 +168,10 @@ static bool run_case(struct runner *runner, uint64_t number)
                 word[0] != '\0' ? word : "the rules", trial.rank, trial.ranks,
                 short_lived ? "short-lived" : shape_names[shape], trial.words,
                 with_message ? ", a message under way" : "", mistaken ? ", after a mistake" : "",
-                trial.misaligned ? ", misaligned" : "", trial.later ? ", nonblocking" : "");
+                trial.misaligned ? ", misaligned" : "",
+                trial.persistent ? ", persistent"
+                : trial.later    ? ", nonblocking"
+                                 : "");
     return good;
 }
 

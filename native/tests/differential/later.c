@@ -14,7 +14,9 @@ void later_draw(struct trial *trial)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         known = known || strcmp(call_names[trial->which], names[i]) == 0;
     trial->later = drawn && known;
+    trial->persistent = random_one_in(&trial->shared, 3) && trial->later && HAS_PERSISTENT;
     trial->tally->of[DRAWN_LATER] += trial->later;
+    trial->tally->of[DRAWN_PERSISTENT] += trial->persistent;
 }
 
 /* One way to wait for all of them. */
@@ -69,9 +71,15 @@ int later_end(struct trial *trial, int error)
     enum { WAYS = 9, BARRIERS = 2 };
     MPI_Request requests[1 + BARRIERS] = {trial->request};
     int more = random_below(&trial->shared, 1 + BARRIERS), way = random_below(&trial->own, WAYS);
+    bool all = random_one_in(&trial->own, 2);
     if (error != MPI_SUCCESS)
         return error;
+    if (trial->persistent)
+        error = all ? MPI_Startall(1, requests) : MPI_Start(requests);
     for (int i = 0; i < more; i++)
         MPI_Ibarrier(trial->comm, &requests[1 + i]);
-    return await(way, 1 + more, requests);
+    error = error == MPI_SUCCESS ? await(way, 1 + more, requests) : error;
+    if (trial->persistent && (requests[0] != trial->request || MPI_Request_free(requests) != MPI_SUCCESS))
+        return MPI_ERR_REQUEST; /* it stays the program's until then */
+    return error;
 }

@@ -1,4 +1,4 @@
-/* The nonblocking form of the call under test, and the many ways in which a program waits for it. */
+/* The nonblocking and persistent forms of the call under test, and the many ways in which a program waits for it. */
 #ifndef UNISONO_TEST_LATER_H
 #define UNISONO_TEST_LATER_H
 
@@ -33,9 +33,17 @@
 #define LATER_C_Scan MPI_Iscan_c
 #define LATER_C_Scatter MPI_Iscatter_c
 
+/* Where a persistent one cannot be ours, those of MPICH 4.0.2 and 5.0 gather what was there when they were made. */
+#if defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION >= 5
+#define HAS_PERSISTENT 1
+#else
+#define HAS_PERSISTENT 0
+#endif
+
 /* Whether this case is made by it: of the calls that ours serve, some. */
 void later_draw(struct trial *trial);
-/* After its call, which returned `error`: waits for it, sometimes beside other requests. MPI error code. */
+/* After its call, which returned `error`: starts it if it is persistent, and waits for it, sometimes beside other requests. MPI error
+ * code. */
 int later_end(struct trial *trial, int error);
 
 #endif

@@ -7,6 +7,7 @@ const char *const tally_names[DRAWN] = {
     [DRAWN_BY_OURS] = "by an algorithm of ours",
     [DRAWN_LARGE] = "with large counts",
     [DRAWN_LATER] = "nonblocking",
+    [DRAWN_PERSISTENT] = "persistent",
     [DRAWN_IN_PLACE] = "in place",
     [DRAWN_OWN_OPERATIONS] = "with operations of the program",
     [DRAWN_QUAD] = "quad sums",

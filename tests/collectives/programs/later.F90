@@ -1,4 +1,10 @@
-! Nonblocking collectives in Fortran, whose results are looked at; -DBINDING=1 mpif.h, 2 use mpi, 3 use mpi_f08.
+! Nonblocking collectives in Fortran, whose results are looked at; -DBINDING=1 mpif.h, 2 use mpi, 3 use mpi_f08. With -DPERSISTENT
+! persistent ones, which are made once.
+#ifdef PERSISTENT
+#define ROOT 0
+#else
+#define ROOT mod(k, ranks)
+#endif
 #if BINDING == 3
 #define REQUEST type(MPI_Request)
 #else
@@ -27,13 +33,28 @@ program later
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks, ierr)
   bad = 0
+#ifdef PERSISTENT
+  call MPI_Allreduce_init(MPI_IN_PLACE, a, 32, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, requests(1), ierr)
+  call MPI_Bcast_init(b, 32, MPI_INTEGER, ROOT, MPI_COMM_WORLD, MPI_INFO_NULL, requests(2), ierr)
+  call MPI_Allgather_init(c, 32, MPI_INTEGER, e, 32, MPI_INTEGER, MPI_COMM_WORLD, MPI_INFO_NULL, requests(3), ierr)
+#endif
   do k = 1, 200
     a = (/(i + rank + k, i=1, 32)/)
     c = a
-    b = merge((/(i*k, i=1, 32)/), 0, rank == mod(k, ranks))
+    b = merge((/(i*k, i=1, 32)/), 0, rank == ROOT)
+#ifdef PERSISTENT
+    if (mod(k, 2) == 0) then
+      call MPI_Startall(3, requests, ierr)
+    else
+      do i = 1, 3
+        call MPI_Start(requests(i), ierr)
+      end do
+    end if
+#else
     call MPI_Iallreduce(MPI_IN_PLACE, a, 32, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, requests(1), ierr)
-    call MPI_Ibcast(b, 32, MPI_INTEGER, mod(k, ranks), MPI_COMM_WORLD, requests(2), ierr)
+    call MPI_Ibcast(b, 32, MPI_INTEGER, ROOT, MPI_COMM_WORLD, requests(2), ierr)
     call MPI_Iallgather(c, 32, MPI_INTEGER, e, 32, MPI_INTEGER, MPI_COMM_WORLD, requests(3), ierr)
+#endif
     select case (mod(k, 7))
     case (0)
       call MPI_Waitall(3, requests, statuses, ierr)
@@ -72,6 +93,11 @@ program later
       if (e(32*i + 5) /= 5 + i + k) bad = bad + 1
     end do
   end do
+#ifdef PERSISTENT
+  do i = 1, 3
+    call MPI_Request_free(requests(i), ierr)
+  end do
+#endif
   call MPI_Reduce(bad, all, 1, MPI_INTEGER, MPI_SUM, 0, MPI_COMM_WORLD, ierr)
   if (rank == 0) print '(a)', merge('right', 'wrong', all == 0)
   call MPI_Finalize(ierr)

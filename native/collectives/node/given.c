@@ -1,0 +1,86 @@
+#include "given.h"
+
+#include <string.h>
+
+static void copy(void *to, const void *from, int64_t bytes)
+{
+    if (to != from)
+        memcpy(to, from, (size_t)bytes);
+}
+
+bool given_is_nothing(const struct call *call, int rank)
+{
+    bool from_root = call->collective == COLL_IBCAST || call->collective == COLL_ISCATTER;
+    bool to_root = call->collective == COLL_IGATHER;
+    return call->collective == COLL_IBARRIER || (from_root && rank != call->root) || (to_root && rank == call->root);
+}
+
+void given_to_self(const struct call *call, int rank)
+{
+    if (rank == call->root && call->collective == COLL_IGATHER)
+        copy((char *)call->receive + rank * call->bytes, call->send, call->bytes);
+    if (rank == call->root && call->collective == COLL_ISCATTER && call->receive != NULL)
+        copy(call->receive, (const char *)call->send + rank * call->bytes, call->bytes);
+}
+
+void given_expected(const struct call *call, int rank, int ranks, int *from, int *until)
+{
+    *from = 0, *until = ranks;
+    switch (call->collective) {
+    case COLL_IBCAST:
+    case COLL_ISCATTER: *from = call->root, *until = rank == call->root ? call->root : call->root + 1; break;
+    case COLL_IGATHER:
+    case COLL_IREDUCE: *until = rank == call->root ? ranks : 0; break;
+    case COLL_ISCAN: *until = rank + 1; break;
+    case COLL_IEXSCAN: *until = rank; break;
+    default: break;
+    }
+}
+
+/* Of the ranks from 0 to below `until`, from `skip` bytes on in what each has given. */
+static void combine(const struct call *call, int until, int64_t skip, const unsigned char *first, int64_t apart)
+{
+    first += skip;
+    if (until == 1)
+        memcpy(call->receive, first, (size_t)call->bytes);
+    for (int i = 1; i < until; i++)
+        call->reduction.combine(&call->reduction, i == 1 ? first : call->receive, first + i * apart, call->receive,
+                                call->count);
+}
+
+void given_take(const struct call *call, int rank, int ranks, const unsigned char *first, int64_t apart)
+{
+    const int64_t bytes = call->bytes;
+    char *receive = call->receive;
+    int from, until;
+    given_expected(call, rank, ranks, &from, &until);
+    switch (call->collective) {
+    case COLL_IBCAST:
+        if (rank != call->root)
+            memcpy(receive, first + from * apart, (size_t)bytes);
+        break;
+    case COLL_ISCATTER:
+        if (rank != call->root)
+            memcpy(receive, first + from * apart + rank * bytes, (size_t)bytes);
+        break;
+    case COLL_IGATHER:
+        for (int i = 0; i < until; i++)
+            if (i != rank)
+                memcpy(receive + i * bytes, first + i * apart, (size_t)bytes);
+        break;
+    case COLL_IALLGATHER:
+        for (int i = 0; i < ranks; i++)
+            memcpy(receive + i * bytes, first + i * apart, (size_t)bytes);
+        break;
+    case COLL_IALLTOALL:
+        for (int i = 0; i < ranks; i++)
+            memcpy(receive + i * bytes, first + i * apart + rank * bytes, (size_t)bytes);
+        break;
+    case COLL_IREDUCE_SCATTER_BLOCK: combine(call, ranks, rank * bytes, first, apart); break;
+    case COLL_IREDUCE:
+    case COLL_IALLREDUCE:
+    case COLL_ISCAN:
+    case COLL_IEXSCAN: combine(call, until, 0, first, apart); break;
+    default: break;
+    }
+}

@@ -1,0 +1,19 @@
+/* What a rank of a node gives in a collective that does not block, and what it takes of what others gave, wherever that lies. */
+#ifndef UNISONO_NODE_GIVEN_H
+#define UNISONO_NODE_GIVEN_H
+
+#include "../collectives.h"
+
+/* Whether this rank has nothing for the others. */
+bool given_is_nothing(const struct call *call, int rank);
+
+/* The root's own block, which goes through no shared memory. */
+void given_to_self(const struct call *call, int rank);
+
+/* Whose data this rank awaits: from *from to below *until. */
+void given_expected(const struct call *call, int rank, int ranks, int *from, int *until);
+
+/* What all of these gave is there: that of rank 0 from `first` on, that of each next one `apart` bytes further. */
+void given_take(const struct call *call, int rank, int ranks, const unsigned char *first, int64_t apart);
+
+#endif

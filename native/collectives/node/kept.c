@@ -1,0 +1,60 @@
+/* Starts of persistent collectives. */
+#include "kept.h"
+
+#include <string.h>
+
+#include "given.h"
+
+/* What a rank gives with a start. */
+static unsigned char *data_of(const struct kept *kept, int local, uint64_t start)
+{
+    struct kept_part *part = kept_part_of(kept, local);
+    const int slot = (int)(start % (uint64_t)kept->slots);
+    return kept->is_long ? (unsigned char *)&part->lines[kept->slots] + slot * kept->apart : part->lines[slot].payload;
+}
+
+static _Atomic uint64_t *count_of(const struct kept *kept, int local, uint64_t start)
+{
+    return &kept_part_of(kept, local)->lines[start % (uint64_t)kept->slots].count;
+}
+
+void kept_start(struct kept *kept)
+{
+    const struct call *call = &kept->call;
+    const int rank = kept->keep->rank;
+    const uint64_t start = kept->starts++;
+    if (!given_is_nothing(call, rank))
+        memcpy(data_of(kept, rank, start), call->send, (size_t)kept->given);
+    atomic_store_explicit(count_of(kept, rank, start), start + 1, memory_order_release);
+    given_to_self(call, rank);
+    given_expected(call, rank, kept->keep->ranks, &kept->seen, &kept->until);
+}
+
+/* Whether all that read what this rank gives are over with so many starts. */
+static bool have_read(struct kept *kept, uint64_t starts)
+{
+    uint64_t least = UINT64_MAX;
+    if (kept->first_reader >= kept->readers_end || kept->read >= starts)
+        return true;
+    for (int i = kept->first_reader; i < kept->readers_end; i++) {
+        uint64_t over = atomic_load_explicit(&kept_part_of(kept, i)->over, memory_order_acquire);
+        if (i != kept->keep->rank && over < least)
+            least = over;
+    }
+    kept->read = least;
+    return least >= starts;
+}
+
+bool kept_is_over(struct kept *kept)
+{
+    const uint64_t start = kept->starts - 1, slots = (uint64_t)kept->slots;
+    while (kept->seen < kept->until &&
+           atomic_load_explicit(count_of(kept, kept->seen, start), memory_order_acquire) > start)
+        kept->seen++;
+    if (kept->seen < kept->until || (start + 2 > slots && !have_read(kept, start + 2 - slots)))
+        return false;
+    given_take(&kept->call, kept->keep->rank, kept->keep->ranks, data_of(kept, 0, start), kept->keep->segment.each);
+    if (kept->reads)
+        atomic_store_explicit(&kept_part_of(kept, kept->keep->rank)->over, start + 1, memory_order_release);
+    return true;
+}

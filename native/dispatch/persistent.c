@@ -1,0 +1,259 @@
+/* Persistent collectives. What the program holds is a request of the MPI library's own, made by its MPI_X_init: it is valid
+ * wherever a request is. Where all ranks have agreed that its starts are ours (../collectives/node/kept.h), the MPI library never hears
+ * of them: its request stays inactive, and complete.c keeps it out of the arrays of what completes requests. */
+#include "persistent.h"
+
+#include <stdint.h>
+
+#include "dispatch.h"
+#include "failure.h"
+#include "job.h"
+#include "keeps.h"
+#include "node/wait.h"
+#include "pack.h"
+#include "reserve.h"
+#include "verbose.h"
+
+enum { BUCKETS_FIRST = 64 };
+
+int dispatch_kept;
+int dispatch_known;
+
+static struct persistent **bucket; /* of known ones, by request; threads are in MPI one at a time */
+static int buckets;
+static struct persistent *recent; /* found last */
+
+static struct persistent **place_of(MPI_Request request)
+{
+    const uint64_t hash = (uint64_t)(uintptr_t)request * UINT64_C(0x9e3779b97f4a7c15);
+    struct persistent **place = &bucket[(hash >> 32) % (uint64_t)buckets];
+    while (*place != NULL && (*place)->request != request)
+        place = &(*place)->next;
+    return place;
+}
+
+static struct persistent *find(MPI_Request request)
+{
+    if (recent != NULL && recent->request == request)
+        return recent;
+    struct persistent *one = buckets > 0 ? *place_of(request) : NULL;
+    recent = one != NULL ? one : recent;
+    return one;
+}
+
+struct persistent *persistent_find(MPI_Request request)
+{
+    struct persistent *one = request != MPI_REQUEST_NULL ? find(request) : NULL;
+    return one != NULL && one->kept.keep != NULL ? one : NULL;
+}
+
+static void grow(void)
+{
+    struct persistent **before = bucket;
+    const int many = buckets;
+    buckets = many > 0 ? 2 * many : BUCKETS_FIRST;
+    bucket = reserve_get((size_t)buckets * sizeof *bucket);
+    for (int i = 0; i < many; i++)
+        for (struct persistent *one = before[i], *next; one != NULL; one = next) {
+            struct persistent **place = place_of(one->request);
+            next = one->next;
+            one->next = NULL;
+            *place = one;
+        }
+    reserve_put(before);
+}
+
+static void add(struct persistent *one)
+{
+    if (dispatch_known >= buckets)
+        grow();
+    struct persistent **place = place_of(one->request);
+    one->next = *place;
+    *place = one;
+    dispatch_known++;
+    dispatch_kept += one->kept.keep != NULL;
+}
+
+/* With a type of ours, and room for it in one piece. */
+static int own(struct packed *side, const struct packed *given, void **room)
+{
+    if (!given->is_there)
+        return MPI_SUCCESS;
+    *side = *given;
+    *room = reserve_get((size_t)types_bytes(side->count, &side->layout));
+    int error = PMPI_Type_contiguous(1, given->type, &side->type);
+    return error == MPI_SUCCESS ? PMPI_Type_commit(&side->type) : error;
+}
+
+/* The others wait for what this rank cannot give. */
+static int fail(struct persistent *one, int error)
+{
+    failure_found(one->kept.keep->comm->fabric.failure, error);
+    if (one->user != MPI_COMM_NULL)
+        PMPI_Comm_call_errhandler(one->user, error);
+    return error;
+}
+
+static void prepare(struct persistent *one, const struct wish *wish)
+{
+    struct call *call = &one->kept.call;
+    int error = own(&one->send, &wish->send, &one->sent);
+    if (error == MPI_SUCCESS)
+        error = own(&one->receive, &wish->receive, &one->received);
+    if (error != MPI_SUCCESS)
+        fail(one, error);
+    if (one->sent != NULL)
+        call->send = one->sent;
+    if (one->received != NULL)
+        call->receive = one->received;
+    one->keeps = wish->keeps;
+    if (one->keeps)
+        call->send = (char *)one->received + one->kept.keep->rank * call->bytes;
+}
+
+struct comm_state *persistent_place(MPI_Comm comm)
+{
+    struct comm_state *state = comm_state_any(comm);
+    if (state != NULL && job.verbose)
+        comm_state_find_place(state); /* so that it is known how much what is left to the MPI library moves */
+    return state != NULL && (keeps_of(state) != NULL || keeps_is_early(state) || job.verbose) ? state : NULL;
+}
+
+void persistent_make(struct comm_state *state, bool possible, const struct wish *wish, MPI_Request request)
+{
+    if (state == NULL)
+        return;
+    struct keep *keep = state->keep;
+    const struct implementation *chosen =
+        keep != NULL && possible ? nonblocking_choose(state, keep->comm, &wish->call) : NULL;
+    struct persistent *one = reserve_get(sizeof *one);
+    *one = (struct persistent){.request = request, .user = state->user, .is_early = possible && keeps_is_early(state)};
+    if (chosen != NULL && kept_make(&one->kept, keep, &wish->call)) {
+        keeps_use(keep);
+        prepare(one, wish);
+        one->by = chosen;
+    } else {
+        one->kept = (struct kept){.call = wish->call};
+        one->by = implementation_mpi(wish->call.collective);
+    }
+    add(one);
+}
+
+/* What is given, in one piece. */
+static int collect(const struct persistent *one)
+{
+    const MPI_Comm any = one->kept.keep->comm->comm;
+    const struct packed *send = &one->send, *receive = &one->receive;
+    int error = MPI_SUCCESS;
+    if (one->keeps)
+        error = pack(receive->data, receive->count, receive->type, &receive->layout, one->received, any);
+    if (error == MPI_SUCCESS && send->is_there)
+        error = pack(send->data, send->count, send->type, &send->layout, one->sent, any);
+    return error;
+}
+
+bool dispatch_again(MPI_Request request, int *error)
+{
+    struct persistent *one = find(request);
+    if (one == NULL)
+        return false;
+    if (job.verbose)
+        verbose_count(one->by, one->kept.call.bytes < 0 ? 0 : one->kept.call.bytes);
+    if (one->kept.keep == NULL) {
+        if (one->is_early)
+            keeps_missed();
+        return false;
+    }
+    *error = one->is_active ? MPI_ERR_REQUEST : collect(one);
+    if (*error == MPI_SUCCESS) {
+        kept_start(&one->kept);
+        one->is_active = true;
+        one->is_over = false;
+    } else if (!one->is_active)
+        fail(one, *error);
+    else if (one->user != MPI_COMM_NULL)
+        PMPI_Comm_call_errhandler(one->user, *error);
+    return true;
+}
+
+void persistent_move(struct persistent *one)
+{
+    const struct packed *receive = &one->receive;
+    const struct coll_comm *comm = one->kept.keep->comm;
+    if (!one->is_active || one->is_over)
+        return;
+    if (kept_is_over(&one->kept)) {
+        one->is_over = true;
+        one->error = wait_outcome(comm);
+        if (receive->is_there && one->error == MPI_SUCCESS)
+            one->error =
+                unpack(one->received, receive->data, receive->count, receive->type, &receive->layout, comm->comm);
+    } else if (failure_known(comm->fabric.failure)) {
+        one->is_over = true;
+        one->error = wait_outcome(comm);
+    }
+}
+
+void persistent_turn(struct persistent *one, unsigned *turn)
+{
+    persistent_move(one);
+    if (one->is_active && !one->is_over)
+        wait_turn(one->kept.keep->comm, turn); /* a failure that it finds ends it the next time */
+}
+
+int persistent_result(struct persistent *one)
+{
+    int error = one->is_active ? one->error : MPI_SUCCESS;
+    one->is_active = false;
+    if (error != MPI_SUCCESS && one->user != MPI_COMM_NULL)
+        PMPI_Comm_call_errhandler(one->user, error);
+    return error;
+}
+
+static void drop(struct persistent **place)
+{
+    struct persistent *one = *place;
+    *place = one->next;
+    recent = NULL;
+    if (one->send.is_there)
+        PMPI_Type_free(&one->send.type);
+    if (one->receive.is_there)
+        PMPI_Type_free(&one->receive.type);
+    reserve_put(one->sent);
+    reserve_put(one->received);
+    dispatch_known--;
+    if (one->kept.keep != NULL) {
+        kept_give_back(&one->kept);
+        keeps_leave(one->kept.keep);
+        dispatch_kept--;
+    }
+    reserve_put(one);
+}
+
+/* Of one that is active MPI forbids it. What this rank gives the others have; what it gets it gets if that is there by now. */
+void dispatch_forget(MPI_Request request)
+{
+    struct persistent **place = buckets > 0 ? place_of(request) : NULL;
+    if (place == NULL || *place == NULL)
+        return;
+    if ((*place)->kept.keep != NULL)
+        persistent_move(*place);
+    drop(place);
+}
+
+void persistent_end(MPI_Comm comm)
+{
+    for (int i = 0; dispatch_known > 0 && i < buckets; i++)
+        for (struct persistent *one = bucket[i]; one != NULL; one = one->next)
+            one->user = one->user == comm ? MPI_COMM_NULL : one->user;
+}
+
+void persistent_finish(void)
+{
+    for (int i = 0; i < buckets; i++)
+        while (bucket[i] != NULL)
+            drop(&bucket[i]);
+    reserve_put(bucket);
+    bucket = NULL;
+    buckets = 0;
+}

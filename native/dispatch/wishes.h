@@ -1,0 +1,21 @@
+/* What the arguments of calls that do not block, or that are started later, ask for. False: the call is the MPI library's, on all ranks
+ * unless MPI forbids the arguments. Local. */
+#ifndef UNISONO_WISHES_H
+#define UNISONO_WISHES_H
+
+#include "nonblocking.h"
+
+bool wish_bcast(const struct comm_state *state, struct wish *wish, void *buffer, MPI_Count count, MPI_Datatype type,
+                int root);
+/* All that combine: `collective` is the nonblocking one's. Without a root: 0. */
+bool wish_combine(struct comm_state *state, struct wish *wish, enum collective collective, int root, const void *from,
+                  void *to, MPI_Count count, MPI_Datatype type, MPI_Op op);
+/* COLL_IALLGATHER and COLL_IALLTOALL. */
+bool wish_exchange(const struct comm_state *state, struct wish *wish, enum collective collective, const void *from,
+                   MPI_Count send_count, MPI_Datatype send_type, void *to, MPI_Count count, MPI_Datatype type);
+bool wish_gather(const struct comm_state *state, struct wish *wish, const void *from, MPI_Count send_count,
+                 MPI_Datatype send_type, void *to, MPI_Count count, MPI_Datatype type, int root);
+bool wish_scatter(const struct comm_state *state, struct wish *wish, const void *from, MPI_Count send_count,
+                  MPI_Datatype send_type, void *to, MPI_Count count, MPI_Datatype type, int root);
+
+#endif
