@@ -320,15 +320,6 @@ bool comm_state_find_place(struct comm_state *state)
     return state->peers != NULL || find_place(state);
 }
 
-const struct comm_state *comm_state_placed(MPI_Comm comm)
-{
-    struct comm_state *state = look(comm);
-    if (state == NULL || state->is_nowhere)
-        return NULL;
-    state->is_nowhere = state->peers == NULL && !find_place(state);
-    return state->is_nowhere ? NULL : state;
-}
-
 struct comm_state *comm_state_of_nonblocking(MPI_Comm comm)
 {
     struct comm_state *state = look(comm);
