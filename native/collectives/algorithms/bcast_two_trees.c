@@ -11,10 +11,10 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     const int nodes = comm->topology.nodes;
-    const double bytes = (double)shape->bytes;
-    const int64_t piece = 2 * group_two_trees_piece(comm, nodes, shape->bytes, 1);
+    const int64_t piece = group_two_trees_piece(comm, nodes, shape->bytes, 1);
+    const double bytes = (double)shape->bytes, two = 2 * (double)piece;
     return cost_fabric(comm, cost_levels(nodes, 2) + 1, 1.3 * bytes) + group_two_trees_seconds(comm, nodes, bytes) +
-           cost_node(comm, bytes < (double)piece ? bytes : (double)piece);
+           cost_wait(comm) * (double)two_trees_pieces(shape->bytes, piece) + cost_node(comm, bytes < two ? bytes : two);
 }
 
 static struct crossing crosses(const struct coll_comm *comm, const struct shape *shape)

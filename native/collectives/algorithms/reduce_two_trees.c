@@ -1,5 +1,6 @@
 #include "../group/nodes.h"
 #include "../group/scratch.h"
+#include "../group/two_trees.h"
 
 static bool applies(const struct coll_comm *comm, const struct shape *shape)
 {
@@ -10,9 +11,11 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     const int nodes = comm->topology.nodes;
+    const int64_t piece = group_two_trees_piece(comm, nodes, shape->bytes, 1);
     const double bytes = (double)shape->bytes;
     return cost_fabric(comm, cost_levels(nodes, 2) + 1, 1.3 * bytes) + group_two_trees_seconds(comm, nodes, bytes) +
-           bytes * comm->costs.node_byte + cost_node(comm, bytes * comm->topology.most);
+           cost_wait(comm) * (double)two_trees_pieces(shape->bytes, piece) + bytes * comm->costs.node_byte +
+           cost_node(comm, bytes * comm->topology.most);
 }
 
 static struct crossing crosses(const struct coll_comm *comm, const struct shape *shape)
