@@ -87,9 +87,6 @@ struct comm_state *comm_state_any(MPI_Comm comm);
 /* Of a nonblocking call, which is counted by itself. Local. NULL: it is the MPI library's. */
 struct comm_state *comm_state_of_nonblocking(MPI_Comm comm);
 
-/* Of any communicator, whether it is served or not: where its ranks are. Local. NULL: between groups, of one rank, or not
- * known. */
-const struct comm_state *comm_state_placed(MPI_Comm comm);
 /* Whether communicators have to have lived, or to have been many, before they are looked at. The same on all ranks. */
 bool comm_state_is_patient(void);
 

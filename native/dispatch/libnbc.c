@@ -109,6 +109,16 @@ void libnbc_end(void)
     is_open = is_wanted = false;
 }
 
+/* Of any communicator, whether ours serve on it or not. NULL: between groups, of one rank, or nobody knows where its ranks are. */
+static const struct comm_state *placed(MPI_Comm comm)
+{
+    struct comm_state *state = comm_state_any(comm);
+    if (state == NULL || state->is_nowhere)
+        return NULL;
+    state->is_nowhere = !comm_state_find_place(state);
+    return state->is_nowhere ? NULL : state;
+}
+
 static const struct implementation *chosen_for(const struct comm_state *state, enum collective collective,
                                                int64_t bytes)
 {
@@ -130,7 +140,7 @@ const struct implementation *libnbc_hold(MPI_Comm comm, enum collective collecti
     /* Nobody knows in which order it sums. */
     if (!is_wanted || bytes < 0 || (collective_reduces(collective) && job.reproducible != REPRODUCIBLE_NOT))
         return NULL;
-    const struct comm_state *state = comm_state_placed(comm);
+    const struct comm_state *state = placed(comm);
     const struct implementation *one = state != NULL ? chosen_for(state, collective, bytes) : NULL;
     if (one == NULL)
         return NULL;
