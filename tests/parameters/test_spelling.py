@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import pytest
 
+from tests.machine.trees import recorded
 from tests.parameters.machines import FAST, described, open_mpi, small
 from unisono.core.errors import UserError
 from unisono.core.vocabulary import DEFAULT, Setting
-from unisono.parameters.spelling import call_as_launch, call_words, launch_words, sweep_words
+from unisono.mpi.openmpi.ompi_info import parse_algorithms
+from unisono.parameters.spelling import (
+    call_as_launch,
+    call_words,
+    implementation,
+    launch_words,
+    of_implementation,
+    sweep_words,
+)
 
 
 def test_the_default_setting_says_nothing() -> None:
@@ -75,6 +84,24 @@ def test_an_algorithm_inside_a_launch(
         "coll_tuned_use_dynamic_rules": "1",
         **forced,
     }
+
+
+@pytest.mark.parametrize("version", ["4.1.4", "5.0.11"])
+def test_an_algorithm_of_a_nonblocking_collective(version: str) -> None:
+    """Held while calls are made, as its parameter is read in each of them; libnbc alone is a component like others."""
+    known = parse_algorithms(recorded(f"ompi_info-libnbc-{version}.txt"))
+    mpi = open_mpi(version)
+    machine = small(version, mpi=mpi.model_copy(update={"algorithms": {**mpi.algorithms, **known}}))
+    setting = Setting({"coll": "libnbc", "algorithm": "chain"})
+    assert call_words(setting, "ibcast", machine).held == {"coll_libnbc_ibcast_algorithm": "3"}
+    assert call_words(setting, "ireduce", machine).held == {"coll_libnbc_ireduce_algorithm": "1"}
+    assert call_as_launch(setting, "ibcast", machine) == {"coll_libnbc_ibcast_algorithm": "chain"}
+    assert of_implementation(implementation(setting)) == setting
+    assert launch_words(setting, machine).mca == {}
+    with pytest.raises(UserError, match=r"for ialltoall; it has: none"):
+        call_words(setting, "ialltoall", machine)
+    alone = call_words({"coll": "libnbc"}, "bcast", small("5.0.11"))
+    assert (alone.prefer, alone.held) == ("libnbc", {})
 
 
 @pytest.mark.parametrize(("version", "words"), [("4.1.4", True), ("5.0.5", True), ("5.0.6", False), ("5.0.11", False)])

@@ -17,7 +17,7 @@ from unisono.export.tuned_rules import RulesFile
 from unisono.machine.description import Machine, Mpi
 from unisono.parameters.spelling import require_mpi, sweep_words
 from unisono.tuning.contents import Tuning
-from unisono.tuning.plans import Plan
+from unisono.tuning.plans import Plan, Rule
 
 RULES_FILE = "coll_tuned_dynamic_rules_filename"
 """The MCA parameter that names coll/tuned's rules file."""
@@ -86,7 +86,11 @@ def plan_words(tuning: Tuning, plan: Plan, machine: Machine) -> PlanWords:
 
 def _for_tuned(plan: Plan) -> Plan:
     """Without what is coll/libnbc's."""
-    return replace(plan, rules=tuple(rule for rule in plan.rules if rule.call.get("coll") != LIBNBC))
+    return replace(plan, rules=tuple(rule for rule in plan.rules if not _is_libnbcs(rule)))
+
+
+def _is_libnbcs(rule: Rule) -> bool:
+    return rule.call.get("coll") == LIBNBC and "algorithm" in rule.call
 
 
 def _nonblocking(plan: Plan, mpi: Mpi) -> dict[str, str]:
@@ -94,7 +98,7 @@ def _nonblocking(plan: Plan, mpi: Mpi) -> dict[str, str]:
     sizes there. Raises UserError for one that this MPI does not have."""
     words: dict[str, str] = {}
     for rule in plan.rules:
-        if rule.call.get("coll") == LIBNBC:
+        if _is_libnbcs(rule):
             algorithm_number(rule, mpi)  # or it is refused
             words |= mpi.traits.forcing(rule.collective, rule.call["algorithm"])
     return words

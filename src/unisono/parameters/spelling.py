@@ -119,7 +119,7 @@ def call_words(setting: Mapping[str, str], collective: str, machine: Machine) ->
     if is_ours(setting):
         return CallWords(use=implementation(setting))
     part = call_part(Setting(setting), mpi.call_scope)
-    if part.get("coll") in (MPICH, LIBNBC):
+    if part.get("coll") == MPICH or (part.get("coll") == LIBNBC and "algorithm" in part):
         return CallWords(held=_in_numbers(_forcing(part, collective, mpi), collective, mpi))
     variables = _algorithm_words(part, collective, mpi)
     if variables and not mpi.traits.sweep_words(mpi):
@@ -161,7 +161,7 @@ def call_as_launch(setting: Mapping[str, str], collective: str, machine: Machine
     launch."""
     mpi = require_mpi(machine)
     part = Setting(setting).only(*CALL_SCOPE)
-    if part.get("coll") in (LIBNBC, *LEFT_TO_THE_MPI):
+    if part.get("coll") in LEFT_TO_THE_MPI or (part.get("coll") == LIBNBC and "algorithm" in part):
         return _forcing(part, collective, mpi)
     words = component_words(part["coll"], mpi) if "coll" in part else {}
     forced = _algorithm_words(part, collective, mpi)
