@@ -216,7 +216,8 @@ int exchange_inline(struct coll_comm *comm, const void *send, const struct flow 
         memcpy(line->payload, (const char *)send + flow_at(out, to), bytes);
         pair_post(pair, line);
     }
-    memcpy((char *)receive + flow_at(in, me), (const char *)send + flow_at(out, me), (size_t)flow_bytes(out, me));
+    if (flow_bytes(out, me) > 0) /* else there may be no memory at all */
+        memcpy((char *)receive + flow_at(in, me), (const char *)send + flow_at(out, me), (size_t)flow_bytes(out, me));
     for (int i = 1; i < ranks; i++) {
         int from = me >= i ? me - i : me - i + ranks;
         struct pair *pair = &pairs->pairs[from];
