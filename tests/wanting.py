@@ -78,7 +78,7 @@ WANTS = (
 
 NOTHING_LACKS = (
     r"one MPI is enough|has ordered lists|has no words|Open MPI [\d.]+\w* (can$|does not)|has the memory for it"
-    r"|this MPI does not run (in|without)"
+    r"|this MPI (does not run (in|without)|has no persistent collectives)|this MPI's own (persistent|launcher)"
 )
 """Reasons of tests that are about another MPI or machine than the one at hand."""
 

@@ -159,7 +159,7 @@ def test_persistent_ones_are_started_in_any_order(
 
 def test_what_finds_no_room_is_the_mpis_on_all_ranks(tools: Toolchain, in_any_order: Path, tmp_path: Path) -> None:
     if not tools.name.startswith("openmpi"):
-        pytest.skip("its own persistent collectives give wrong results")
+        pytest.skip("this MPI's own persistent collectives give wrong results")
     ran = run(tools, tmp_path, in_any_order, "30", "8000", ranks=2, env=FORCE, record=False)
     _right(ran)
     served = {word for collective in KEPT for word in _served(ran.error, collective)}
@@ -181,7 +181,7 @@ def test_nobody_needs_another_rank_in_mpi_for_one_that_was_started(
 
 def test_who_waits_for_a_rank_that_has_ended_is_told(tools: Toolchain, alone: Path, tmp_path: Path) -> None:
     if not tools.name.startswith("mpich"):
-        pytest.skip("its launcher ends the others")
+        pytest.skip("this MPI's own launcher ends the others")
     argv = [*tools.launch(3, {**FORCE, "LD_PRELOAD": str(tools.library)}), str(alone), "exit"]
     done = launched([argv[0], "-disable-auto-cleanup", *argv[1:]], cwd=tmp_path, env=dict(os.environ), timeout=60)
     assert done.stdout.count("told") == 2, done.stdout + done.stderr
@@ -193,7 +193,7 @@ def test_without_room_persistent_ones_are_the_mpis(
     tools: Toolchain, in_any_order: Path, room: str, tmp_path: Path
 ) -> None:
     if not tools.name.startswith("openmpi"):
-        pytest.skip("its own persistent collectives give wrong results")
+        pytest.skip("this MPI's own persistent collectives give wrong results")
     env = {**FORCE, "UNISONO_SHARED_MEMORY": room}
     ran = run(tools, tmp_path, in_any_order, "2", "1000", "world", ranks=2, env=env, record=False)
     _right(ran)
@@ -203,7 +203,7 @@ def test_without_room_persistent_ones_are_the_mpis(
 def test_persistent_ones_are_recorded_like_others(tools: Toolchain, persistent: Path, tmp_path: Path) -> None:
     """By what starts them."""
     if not tools.name.startswith("openmpi"):
-        pytest.skip("its own do not come to an end: there is nothing to compare with")
+        pytest.skip("this MPI's own persistent collectives do not come to an end")
     plain = run(tools, tmp_path, persistent, "world", ranks=2)
     if "none" in plain.out:
         pytest.skip("this MPI has no persistent collectives")
