@@ -51,6 +51,18 @@ def test_nothing_is_added_where_the_default_is_best(cache: Path) -> None:
     assert not cache.exists()
 
 
+def test_algorithms_of_nonblocking_collectives_are_parameters(cache: Path) -> None:
+    here = example()
+    assert here.mpi is not None
+    known = {**here.mpi.algorithms, "ibcast": {"linear": 1, "chain": 3}}
+    here = here.model_copy(update={"mpi": here.mpi.model_copy(update={"algorithms": known})})
+    chain = (rule("ibcast", 0, None, {"coll": "libnbc", "algorithm": "chain"}),)
+    line = apply(tuning(plan(gain={"ibcast": 1.5}, rules=chain)), LINE, here, env={})
+    assert line.argv == ["mpirun", "--mca", "coll_libnbc_ibcast_algorithm", "chain", *LINE[1:]]
+    assert line.notes == []
+    assert not cache.exists()
+
+
 def test_algorithms_of_mpich_without_its_tables_are_left_out() -> None:
     its = example().model_copy(update={"mpi": Mpi(family="mpich", version="4.0.2", mpirun="/usr/bin/mpirun")})
     made = tuning(plan(rules=(rule("allreduce", 0, None, {"coll": "mpich", "algorithm": "ring"}),)))

@@ -64,8 +64,8 @@ class Applied:
     rules_file: Path | None
     """Of coll/tuned."""
     extra_mca: Mapping[str, str]
-    """The MCA parameters that name the rules file, or that our library needs, for launches of the plan; with MPICH the
-    variables that name its selection files or force an algorithm."""
+    """The MCA parameters that name the rules file, that give nonblocking collectives an algorithm, or that our library
+    needs, for launches of the plan; with MPICH the variables that name its selection files or force an algorithm."""
     notes: tuple[str, ...]
     """What the plan's words cannot do, and where the tuning does not fit; one sentence each."""
     serving_file: Path | None = None
@@ -158,7 +158,7 @@ def apply_plan(tuning: Tuning, plan: Plan, machine: Machine) -> Applied:
     head = provenance(tuning, plan)
     path = _keep(_rules_text(words.rules, head, machine)) if words.rules else None
     serving = _keep(dispatch.write(words.serving, head)) if words.serving else None
-    extra_mca = {**words.serving_mca, **(rules_words(path) if path else {})}
+    extra_mca = {**words.serving_mca, **words.nonblocking, **(rules_words(path) if path else {})}
     content = Content(tuning, plan, machine, words, cache_folder())
     variables, notes = _presets(content) if content.mpi.traits.PRESET_FILE else _selection(content)
     return Applied(plan, path, {**extra_mca, **variables}, (*words.notes, *notes), serving)

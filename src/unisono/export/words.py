@@ -38,6 +38,8 @@ class PlanWords:
     """Of our own library, which has to be preloaded then."""
     serving_mca: Mapping[str, str]
     """Those of `mca` without which our library could not switch coll/tuned's algorithms."""
+    nonblocking: Mapping[str, str]
+    """Those of `mca` that give nonblocking collectives an algorithm of coll/libnbc each."""
     notes: tuple[str, ...]
     """One sentence for each thing these words cannot or may not do."""
 
@@ -80,6 +82,7 @@ def plan_words(tuning: Tuning, plan: Plan, machine: Machine) -> PlanWords:
         rules=rules if rules.collectives else None,
         serving=serving,
         serving_mca=serving_mca,
+        nonblocking=nonblocking,
         notes=tuple(notes),
     )
 
