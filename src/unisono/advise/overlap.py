@@ -54,10 +54,13 @@ def _sentence(spot: Spot, here: float, there: float) -> str:
             "to compute meanwhile: the rest is hidden behind the program's computing already."
         ).format(**times)
     if here >= FAR * there:
-        return _(
+        said = _(
             "{call} costs {here} a call with the wait for it, the benchmark takes {there} for the same: the rest is "
             "waiting for ranks that come late, that others keep from their CPU, or that compute while the operation "
-            "needs them inside of MPI. A faster operation does not mend that; our own collectives need nobody there, "
-            "and may save more of it than is predicted."
+            "needs them inside of MPI. A faster operation does not mend that."
         ).format(**times)
+        if spot.case is not None and spot.case.nodes == 1:
+            ours = _("Our own collectives need nobody there, and may save more of it than is predicted.")
+            return f"{said} {ours}"
+        return said
     return ""
