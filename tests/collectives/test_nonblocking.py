@@ -101,6 +101,8 @@ def test_without_room_all_is_the_mpis(tools: Toolchain, program: Path, tmp_path:
 
 
 def test_they_are_recorded_like_others(tools: Toolchain, program: Path, tmp_path: Path) -> None:
+    if tools.name == "mpich5":
+        pytest.skip("this MPI's own nonblocking collectives do not come to an end here (5.0.2)")
     plain = run(tools, tmp_path, program, ranks=2)
     served = run(tools, tmp_path, program, ranks=2, env=FORCE)
     assert _served(served.error, "iallreduce")["unisono/posted"] > 500
