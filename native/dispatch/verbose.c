@@ -77,12 +77,17 @@ static void print_implementation(const struct implementation *one)
 /* Words that were asked for and never apply in this run. */
 static void print_idle(void)
 {
-    for (int i = 0; implementation_at(i) != NULL; i++)
-        if (implementation_at(i)->kind == BY_TUNED && job.multiple) {
-            fprintf(stderr, "unisono: tuned/... does not apply with MPI_THREAD_MULTIPLE: what forces an algorithm of "
-                            "coll/tuned is the whole process's\n");
-            return;
-        }
+    bool forces = false;
+    for (int i = 0; implementation_at(i) != NULL; i++) {
+        const struct implementation *one = implementation_at(i);
+        forces = forces || one->kind == BY_TUNED || one->kind == BY_LIBNBC;
+        if (one->kind == BY_LIBNBC && one->number == 0 && !job.multiple)
+            fprintf(stderr, "unisono: %s does not apply to %s: this MPI library has no such algorithm for it\n",
+                    one->word, collective_names[one->collective]);
+    }
+    if (forces && job.multiple)
+        fprintf(stderr, "unisono: tuned/... and libnbc/... do not apply with MPI_THREAD_MULTIPLE: what forces an "
+                        "algorithm of theirs is the whole process's\n");
 }
 
 void verbose_print(void)

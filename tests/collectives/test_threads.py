@@ -12,7 +12,7 @@ from unisono.library.native import native_source, tool
 
 pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 PROGRAMS = Path(__file__).parent / "programs"
-NOT_APPLIED = "tuned/... does not apply with MPI_THREAD_MULTIPLE"
+NOT_APPLIED = "tuned/... and libnbc/... do not apply with MPI_THREAD_MULTIPLE"
 NIGHTLY = 50
 
 

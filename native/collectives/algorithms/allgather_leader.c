@@ -24,17 +24,7 @@ static struct crossing crosses(const struct coll_comm *comm, const struct shape 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 {
     (void)segment;
-    struct by_node by_node;
-    struct group leaders = group_near(comm, 0);
-    int error = by_node_start(&by_node, comm, call), last = group_of_node(&leaders, comm->topology.nodes - 1);
-    if (error == MPI_SUCCESS && leaders.me >= 0) {
-        struct blocks blocks = {.bytes = by_node.node_bytes, .at = by_node.node_at};
-        error = group_allgather_bruck(&leaders, by_node.all + by_node.node_at[leaders.me], by_node.all, &blocks);
-    }
-    if (error == MPI_SUCCESS)
-        error = node_bcast(comm, 0, by_node.all, by_node.node_at[last] + by_node.node_bytes[last]);
-    by_node_end(&by_node, call, error == MPI_SUCCESS);
-    return error;
+    return by_node_run(comm, call, group_allgather_bruck);
 }
 
 static const char meaning[] = "Gathered on each node, Bruck over one rank of each, handed out on each node.";

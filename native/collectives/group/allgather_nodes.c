@@ -62,3 +62,18 @@ void by_node_end(struct by_node *by_node, const struct call *call, bool good)
                    (size_t)by_node->rank_bytes[i]);
     free(by_node->rank_bytes);
 }
+
+int by_node_run(struct coll_comm *comm, const struct call *call, leaders_allgather *exchange)
+{
+    struct by_node by_node;
+    struct group leaders = group_near(comm, 0);
+    int error = by_node_start(&by_node, comm, call), last = group_of_node(&leaders, comm->topology.nodes - 1);
+    if (error == MPI_SUCCESS && leaders.me >= 0) {
+        struct blocks blocks = {.bytes = by_node.node_bytes, .at = by_node.node_at};
+        error = exchange(&leaders, by_node.all + by_node.node_at[leaders.me], by_node.all, &blocks);
+    }
+    if (error == MPI_SUCCESS)
+        error = node_bcast(comm, 0, by_node.all, by_node.node_at[last] + by_node.node_bytes[last]);
+    by_node_end(&by_node, call, error == MPI_SUCCESS);
+    return error;
+}

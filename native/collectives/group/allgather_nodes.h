@@ -24,4 +24,9 @@ static inline struct blocks by_node_own(const struct by_node *by_node)
 /* Everything has come: to its place, and the memory away. */
 void by_node_end(struct by_node *by_node, const struct call *call, bool good);
 
+/* One of the allgathers of group.h: this member's block from `own`, all of them to `all`. */
+typedef int leaders_allgather(const struct group *group, const void *own, void *all, const struct blocks *blocks);
+/* The whole of it: collected on each node, exchanged among the nodes' first ranks, handed out on each node. MPI error code. */
+int by_node_run(struct coll_comm *comm, const struct call *call, leaders_allgather *exchange);
+
 #endif

@@ -353,12 +353,17 @@ def call_part(setting: Setting, call_scope: Sequence[str] = CALL_SCOPE) -> Setti
 def _inside(setting: Setting, call_scope: Sequence[str]) -> Sequence[str]:
     if setting.get("coll") == INTEL:
         return ()
-    return CALL_SCOPE if call_scope and (is_ours(setting) or setting.get("coll") == LIBNBC) else call_scope
+    return CALL_SCOPE if call_scope and (is_ours(setting) or of_libnbc(setting)) else call_scope
 
 
 def as_measured(launch: Setting) -> Setting:
     """The launch part that stands for a plan's in a study: our library leaves alone what it is not told to serve."""
     return launch.without(PRELOAD)
+
+
+def of_libnbc(setting: Mapping[str, str]) -> bool:
+    """Whether an algorithm of coll/libnbc serves the call; the component alone is one like others."""
+    return setting.get("coll") == LIBNBC and "algorithm" in setting
 
 
 def is_ours(setting: Mapping[str, str]) -> bool:

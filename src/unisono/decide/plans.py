@@ -28,13 +28,13 @@ from unisono.core.vocabulary import (
     DEFAULT,
     DISPATCHED,
     LEFT_TO_THE_MPI,
-    LIBNBC,
     NATIVE,
     PRELOAD,
     UNISONO,
     Setting,
     all_or_none,
     is_ours,
+    of_libnbc,
     one_for_all,
 )
 from unisono.decide.joint import joint_gains
@@ -89,7 +89,7 @@ def launches_of(tables: Sequence[Table]) -> list[Setting]:
     for setting in measured:
         key = setting.without("algorithm", "segment")
         found.add(key if key in measured else key.without("coll"))
-    if any(is_ours(setting) or setting.get("coll") == LIBNBC for setting in measured):
+    if any(is_ours(setting) or of_libnbc(setting) for setting in measured):
         carried = [launch | {PRELOAD: UNISONO} for launch in found if "coll" not in launch]
         found |= {ours for ours in carried if any(_needed(table, ours) for table in tables)}
     return sorted(found)

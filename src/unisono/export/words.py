@@ -9,7 +9,7 @@ from pathlib import Path
 from unisono.cmdline.command import launch_scope_words
 from unisono.core.language import N_
 from unisono.core.version import at_least
-from unisono.core.vocabulary import LIBNBC
+from unisono.core.vocabulary import of_libnbc
 from unisono.export.compiled import algorithm_number, compile_rules, plans_under
 from unisono.export.dispatch import Rules
 from unisono.export.serving import compile_serving, other_collectives
@@ -17,7 +17,7 @@ from unisono.export.tuned_rules import RulesFile
 from unisono.machine.description import Machine, Mpi
 from unisono.parameters.spelling import require_mpi, sweep_words
 from unisono.tuning.contents import Tuning
-from unisono.tuning.plans import Plan, Rule
+from unisono.tuning.plans import Plan
 
 RULES_FILE = "coll_tuned_dynamic_rules_filename"
 """The MCA parameter that names coll/tuned's rules file."""
@@ -89,11 +89,7 @@ def plan_words(tuning: Tuning, plan: Plan, machine: Machine) -> PlanWords:
 
 def _for_tuned(plan: Plan) -> Plan:
     """Without what is coll/libnbc's."""
-    return replace(plan, rules=tuple(rule for rule in plan.rules if not _is_libnbcs(rule)))
-
-
-def _is_libnbcs(rule: Rule) -> bool:
-    return rule.call.get("coll") == LIBNBC and "algorithm" in rule.call
+    return replace(plan, rules=tuple(rule for rule in plan.rules if not of_libnbc(rule.call)))
 
 
 def _nonblocking(plan: Plan, mpi: Mpi) -> dict[str, str]:
@@ -101,7 +97,7 @@ def _nonblocking(plan: Plan, mpi: Mpi) -> dict[str, str]:
     sizes there. Raises UserError for one that this MPI does not have."""
     words: dict[str, str] = {}
     for rule in plan.rules:
-        if _is_libnbcs(rule):
+        if of_libnbc(rule.call):
             algorithm_number(rule, mpi)  # or it is refused
             words |= mpi.traits.forcing(rule.collective, rule.call["algorithm"])
     return words

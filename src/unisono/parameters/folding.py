@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from unisono.core.language import N_
 from unisono.core.version import at_least
-from unisono.core.vocabulary import LEFT_TO_THE_MPI, LIBNBC, MPICH, TWO_RANKS, Setting, is_ours
+from unisono.core.vocabulary import LEFT_TO_THE_MPI, MPICH, TWO_RANKS, Setting, is_ours, of_libnbc
 from unisono.machine.description import Machine
 from unisono.mpi.cvars import BY_NODES
 from unisono.parameters import catalogue, conditions
@@ -82,7 +82,7 @@ def _fold_one(setting: Setting, here: _Here) -> tuple[Setting | None, list[str]]
 def _components(setting: Setting, here: _Here) -> _Folded:
     """The preferred component: is it here, does it serve these ranks, is it the one that serves anyway?"""
     name = setting.get("coll")
-    if name is None or name in LEFT_TO_THE_MPI or is_ours(setting) or (name == LIBNBC and "algorithm" in setting):
+    if name is None or name in LEFT_TO_THE_MPI or is_ours(setting) or of_libnbc(setting):
         return setting, ""
     mpi = here.machine.mpi
     present = usable(here.machine, "coll")
@@ -153,7 +153,7 @@ def _algorithms(setting: Setting, here: _Here) -> _Folded:
         )
     if setting.get("coll") == MPICH:
         return _mpichs(setting, here)
-    if setting.get("coll") in (LIBNBC, *LEFT_TO_THE_MPI):
+    if setting.get("coll") in LEFT_TO_THE_MPI or of_libnbc(setting):
         return setting, ""
     if name == TWO_RANKS and here.ranks != 2:
         return None, N_("algorithm=two_proc is left out: it works for two ranks, here are {ranks}.").format(

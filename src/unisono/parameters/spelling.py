@@ -13,13 +13,13 @@ from unisono.core.vocabulary import (
     CALL_SCOPE,
     INTEL,
     LEFT_TO_THE_MPI,
-    LIBNBC,
     MPICH,
     NONBLOCKING,
     PRELOAD,
     Setting,
     call_part,
     is_ours,
+    of_libnbc,
 )
 from unisono.machine.description import Machine, Mpi
 from unisono.parameters import catalogue
@@ -119,7 +119,7 @@ def call_words(setting: Mapping[str, str], collective: str, machine: Machine) ->
     if is_ours(setting):
         return CallWords(use=implementation(setting))
     part = call_part(Setting(setting), mpi.call_scope)
-    if part.get("coll") == MPICH or (part.get("coll") == LIBNBC and "algorithm" in part):
+    if part.get("coll") == MPICH or of_libnbc(part):
         return CallWords(held=_in_numbers(_forcing(part, collective, mpi), collective, mpi))
     variables = _algorithm_words(part, collective, mpi)
     if variables and not mpi.traits.sweep_words(mpi):
@@ -161,7 +161,7 @@ def call_as_launch(setting: Mapping[str, str], collective: str, machine: Machine
     launch."""
     mpi = require_mpi(machine)
     part = Setting(setting).only(*CALL_SCOPE)
-    if part.get("coll") in LEFT_TO_THE_MPI or (part.get("coll") == LIBNBC and "algorithm" in part):
+    if part.get("coll") in LEFT_TO_THE_MPI or of_libnbc(part):
         return _forcing(part, collective, mpi)
     words = component_words(part["coll"], mpi) if "coll" in part else {}
     forced = _algorithm_words(part, collective, mpi)

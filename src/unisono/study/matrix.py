@@ -14,7 +14,6 @@ from unisono.core.vocabulary import (
     CALL_SCOPE,
     DEFAULT,
     INTEL,
-    LIBNBC,
     NONBLOCKING,
     REDUCTIONS,
     UNISONO,
@@ -25,6 +24,7 @@ from unisono.core.vocabulary import (
     call_part,
     is_ours,
     launch_part,
+    of_libnbc,
 )
 from unisono.machine.description import Machine, mpi_name
 from unisono.measure.protocol import OwnAlgorithm
@@ -143,7 +143,7 @@ def _switched(scope: Sequence[str], machine: Machine, cases: Sequence[CaseMatrix
 
 def _tuned_serves(setting: Setting, machine: Machine, case: Case) -> bool:
     """Whether what the setting says of the component is what happens without saying it."""
-    if "coll" not in setting or is_ours(setting) or setting["coll"] == LIBNBC:
+    if "coll" not in setting or is_ours(setting) or of_libnbc(setting):
         return True
     return setting["coll"] == "tuned" == default_component(machine, case.nodes, case.ppn, launch_part(setting))
 

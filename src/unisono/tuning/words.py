@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from unisono.core.language import N_, _
 from unisono.core.sizes import format_size
-from unisono.core.vocabulary import INTEL, LIBNBC, MPICH, PRELOAD, Setting, is_ours
+from unisono.core.vocabulary import INTEL, MPICH, PRELOAD, Setting, is_ours, of_libnbc
 
 SIMULATED = N_("simulated with SimGrid: nothing of it was measured on any machine")
 """What everybody says of a tuning that unisono simulate tune made."""
@@ -44,7 +44,7 @@ def use(call: Mapping[str, str]) -> str:
         words = _("MPICH's {value}").format(value=call["algorithm"])
     elif "algorithm" in call and call.get("coll") == INTEL:
         words = _("Intel MPI's preset {value}").format(value=call["algorithm"])
-    elif "algorithm" in call and call.get("coll") == LIBNBC:
+    elif of_libnbc(call):
         words = _("libnbc's {value}").format(value=call["algorithm"])
     elif "algorithm" in call:
         words = _("tuned {value}").format(value=call["algorithm"])
