@@ -10,6 +10,7 @@
 #include "check.h"
 #include "node/kept.h"
 #include "reserve.h"
+#include "stub_segment.h"
 
 enum { RANKS = 9, GENERATIONS = 40, REQUESTS = 40, STARTS = 12, NUMBERS = 1500 };
 
@@ -24,40 +25,6 @@ void wait_longer(struct coll_comm *comm, const _Atomic uint64_t *counter, uint64
         sched_yield();
 }
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char *memory;
-
-static bool share(struct segment *segment, const struct coll_comm *comm, int64_t each)
-{
-    int64_t page = 4096, rounded = (each + page - 1) / page * page, bytes = rounded * comm->topology.locals;
-    pthread_mutex_lock(&lock);
-    if (memory == NULL) {
-        memory = aligned_alloc((size_t)page, (size_t)bytes);
-        if (memory != NULL)
-            memset(memory, 0, (size_t)bytes);
-    }
-    pthread_mutex_unlock(&lock);
-    *segment = (struct segment){.base = memory, .each = rounded, .bytes = bytes};
-    return memory != NULL;
-}
-
-bool segment_offer(struct segment *segment, struct coll_comm *comm, int64_t each, struct shared_place *place, int *file)
-{
-    (void)place, (void)file;
-    return share(segment, comm, each);
-}
-
-bool segment_take(struct segment *segment, struct coll_comm *comm, int64_t each, const struct shared_place *place)
-{
-    (void)place;
-    return share(segment, comm, each);
-}
-
-void segment_free(struct segment *segment)
-{
-    segment->base = NULL;
-}
-
 int64_t room_limit(void)
 {
     return (int64_t)65536 * ranks * 16; /* so little that not all requests have a place */
@@ -68,16 +35,6 @@ int64_t posts_given(enum collective collective, int64_t bytes, int all)
     bool to_each =
         collective == COLL_IALLTOALL || collective == COLL_ISCATTER || collective == COLL_IREDUCE_SCATTER_BLOCK;
     return to_each ? bytes * all : bytes;
-}
-
-void *reserve_get(size_t bytes)
-{
-    return calloc(1, bytes);
-}
-
-void reserve_put(void *given)
-{
-    free(given);
 }
 
 static uint32_t mixed(uint32_t a, uint32_t b)

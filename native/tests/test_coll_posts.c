@@ -11,6 +11,7 @@
 #include "check.h"
 #include "node/posts.h"
 #include "reserve.h"
+#include "stub_segment.h"
 
 enum {
     RANKS = 12,
@@ -37,53 +38,9 @@ bool wait_turn(struct coll_comm *comm, unsigned *turn)
     return true;
 }
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char *memory;
-
-bool segment_create(struct segment *segment, struct coll_comm *comm, int64_t each)
-{
-    int64_t page = 4096, rounded = (each + page - 1) / page * page, bytes = rounded * comm->topology.locals;
-    pthread_mutex_lock(&lock);
-    if (memory == NULL) {
-        memory = aligned_alloc((size_t)page, (size_t)bytes);
-        if (memory != NULL)
-            memset(memory, 0, (size_t)bytes);
-    }
-    pthread_mutex_unlock(&lock);
-    *segment = (struct segment){.base = memory, .each = rounded, .bytes = bytes};
-    return memory != NULL;
-}
-
-bool segment_offer(struct segment *segment, struct coll_comm *comm, int64_t each, struct shared_place *place, int *file)
-{
-    (void)place, (void)file;
-    return segment_create(segment, comm, each);
-}
-
-bool segment_take(struct segment *segment, struct coll_comm *comm, int64_t each, const struct shared_place *place)
-{
-    (void)place;
-    return segment_create(segment, comm, each);
-}
-
-void segment_free(struct segment *segment)
-{
-    segment->base = NULL;
-}
-
 int64_t room_limit(void)
 {
     return (int64_t)16384 * ranks * 16; /* arenas of 16 KiB, so that they are soon full */
-}
-
-void *reserve_get(size_t bytes)
-{
-    return calloc(1, bytes);
-}
-
-void reserve_put(void *given)
-{
-    free(given);
 }
 
 static uint32_t mixed(uint32_t a, uint32_t b)
