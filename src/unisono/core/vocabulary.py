@@ -211,12 +211,11 @@ INTEL = "intel"
 read at the start, so that each needs a launch."""
 
 LIBNBC = "libnbc"
-"""The value of `coll` for an algorithm of Open MPI's coll/libnbc, which serves its nonblocking collectives, by the name
-that its parameter takes (coll_libnbc_<collective>_algorithm). Open MPI's files name one for all sizes; our library
-gives each call its own (native/dispatch/libnbc.h)."""
+"""The value of `coll` for an algorithm of Open MPI's coll/libnbc (coll_libnbc_<collective>_algorithm). Open MPI's files
+name one for all sizes; our library gives each call its own (native/dispatch/libnbc.h)."""
 
 NATIVE = ("tuned", MPICH, INTEL, LIBNBC)
-"""The values of `coll` under which an algorithm is the MPI's own: files of that MPI can name it."""
+"""The values of `coll` under which an algorithm is the MPI's own, which its files can name."""
 
 LEFT_TO_THE_MPI = (MPICH, INTEL)
 """Those of them that our library leaves to the MPI, which has them from its own files."""
@@ -267,11 +266,6 @@ NONBLOCKING = (
 POSTED_MOST = 32 << 10
 """Bytes that a rank gives at most in a nonblocking collective that our library serves: a quarter of the arena in
 native/collectives/node/posts_memory.c."""
-
-
-def given_by_a_rank(collective: str, size: int, ranks: int) -> int:
-    """Bytes that a rank gives in a nonblocking collective; where it gives a block to each, its size is a block's."""
-    return size * ranks if collective in {"ialltoall", "iscatter", "ireduce_scatter_block"} else size
 
 
 def blocking(collective: str) -> str:
