@@ -32,8 +32,8 @@ struct implementation {
     char name[WORD_BYTES];             /* of the algorithm, or of the component */
     const struct algorithm *algorithm; /* BY_OURS */
     int64_t segment;                   /* 0: not said */
-    int number;                        /* BY_LIBNBC: as its variable takes it; 0: it is not there, or not on all ranks */
-    struct served *served;             /* SIZE_BINS of them; NULL until it has served while somebody wants to know */
+    int number;            /* BY_LIBNBC: as its variable takes it; 0: it is not there, or not on all ranks */
+    struct served *served; /* SIZE_BINS of them; NULL until it has served while somebody wants to know */
 };
 
 /* What the word (of `length` bytes) means for this collective; NULL, with the sentence, when it means nothing. */

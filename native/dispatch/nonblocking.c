@@ -149,8 +149,8 @@ static bool any_rule(const struct rules *rules)
     bool any = false;
     for (int i = 0; i < rules->count; i++)
         for (int k = 0; k < rules->rule[i].count; k++)
-            any = any || (is_served_at_all(rules->rule[i].collective) &&
-                          rules->rule[i].implementation[k]->kind == BY_OURS);
+            any = any ||
+                  (is_served_at_all(rules->rule[i].collective) && rules->rule[i].implementation[k]->kind == BY_OURS);
     return any;
 }
 

@@ -78,8 +78,8 @@ static bool is_good(const struct trial *trial)
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (!isfinite(known[i]) || known[i] <= 0)
             return false;
-    return trial->starts >= 1 && trial->starts <= TRIAL_STARTS &&
-           are_times(*trial->ours, TRIAL_SIZES * COLLECTIVES) && are_times(*trial->mpis, TRIAL_SIZES * COLLECTIVES) &&
+    return trial->starts >= 1 && trial->starts <= TRIAL_STARTS && are_times(*trial->ours, TRIAL_SIZES * COLLECTIVES) &&
+           are_times(*trial->mpis, TRIAL_SIZES * COLLECTIVES) &&
            are_times(*trial->factor, TRIAL_SIZES * TRIAL_ALGORITHMS);
 }
 
