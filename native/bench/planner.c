@@ -68,8 +68,8 @@ static void make_order(const struct planner *planner, int index, int64_t left, i
     *order = (struct order){
         .kind = ORDER_RUN,
         .index = index,
-        /* The first repetition after another setting ran finds its code and connections cold. */
-        .skip = !warm_up && count >= 4,
+        /* The first repetition after another setting ran finds its code, its connections and the caches as that left them. */
+        .skip = !warm_up && (count >= 4 || (count > 1 && cycle <= planner->request.time / 2)),
         .count = count,
         .warm_up = warm_up,
         .slack = planner->slack,
@@ -118,9 +118,21 @@ static bool has_had_its_time(const struct planner *planner, const struct subject
     return subject->spent >= 2 * planner->request.time;
 }
 
+/* In each block every setting follows another one, so that what that one left in caches and connections is not always the
+   same one's burden. 0, 1, n - 1, 2, n - 2 ... shifted by the block, and where n is odd every second block from its end: in n
+   blocks, or 2n, every setting follows every other one alike (Williams: Experimental designs balanced for the estimation of
+   residual effects of treatments, Australian Journal of Scientific Research A 2, 1949). */
+static int balanced(int position, int block, int count)
+{
+    if (count % 2 == 1 && block % 2 == 1)
+        position = count - 1 - position;
+    int place = position % 2 == 1 ? (position + 1) / 2 : (count - position / 2) % count;
+    return (place + block) % count;
+}
+
 static bool in_blocks(struct planner *planner, int64_t left, struct order *order)
 {
-    int index = (planner->position + planner->block) % planner->count;
+    int index = balanced(planner->position, planner->block, planner->count);
     struct subject *subject = &planner->subjects[index];
     if (subject->block_left < 0) {
         int wanted = has_had_its_time(planner, subject) ? planner->request.min_reps : subject->target;

@@ -2,7 +2,7 @@
    brings the time and the measurements.
 
    Every setting is checked, then warmed up, which also tells how long it takes, then measured in blocks in which all
-   settings take turns in rotating order, so that drift of the machine hits all alike. Repetitions lost because a rank
+   settings take turns, each block in another order, so that drift of the machine and what a setting leaves behind hit all alike. Repetitions lost because a rank
    came late are made up for, within reason; as long as there is time when there are not even the fewest asked for. */
 #ifndef UNISONO_PLANNER_H
 #define UNISONO_PLANNER_H

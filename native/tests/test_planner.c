@@ -5,13 +5,14 @@
 #include "../bench/planner.h"
 #include "check.h"
 
-enum { SETTINGS = 3, ORDERS = 100000 };
+enum { SETTINGS = 3, MORE_SETTINGS = 4, ORDERS = 100000 };
 
 /* A machine on which setting i takes `times[i]` ns, and every `late`-th repetition has a late rank (0: none; -n: all
  * but every n-th). */
 struct machine {
     int64_t now;
-    int64_t times[SETTINGS];
+    int settings; /* 0: SETTINGS */
+    int64_t times[MORE_SETTINGS];
     int late;
     int served;
     bool cut;    /* batches end before they are done */
@@ -57,7 +58,8 @@ static void run(struct machine *machine, struct planner *planner, const struct r
 {
     struct order order;
     struct problem problem = {""};
-    CHECK(planner_begin(planner, request, SETTINGS, machine->now, 2000, 0, &problem));
+    CHECK(planner_begin(planner, request, machine->settings ? machine->settings : SETTINGS, machine->now, 2000, 0,
+                        &problem));
     for (int i = 0; i < ORDERS; i++) {
         planner_next(planner, machine->now, &order);
         if (order.kind == ORDER_FINISH)
@@ -87,16 +89,37 @@ static void gives_time_and_counts(void)
     planner_end(&planner);
 }
 
-static void rotates(void)
+/* Within blocks, how often one setting was served right behind another. */
+static void follows(int settings, int blocks, int times)
 {
-    struct machine machine = {.times = {1000000, 1000000, 1000000}};
+    struct machine machine = {.settings = settings, .times = {1000000, 1000000, 1000000, 1000000}};
+    struct request request = usual;
     struct planner planner;
-    run(&machine, &planner, &usual);
-    CHECK(machine.rounds == 4 * SETTINGS);
-    for (int block = 0; block < 4; block++)
-        for (int position = 0; position < SETTINGS; position++)
-            CHECK(machine.first_of_round[block * SETTINGS + position] == (block + position) % SETTINGS);
+    int behind[MORE_SETTINGS][MORE_SETTINGS] = {{0}};
+    request.blocks = blocks;
+    run(&machine, &planner, &request);
+    CHECK(machine.rounds == blocks * settings);
+    for (int block = 0; block < blocks; block++) {
+        const int *served = machine.first_of_round + block * settings;
+        int seen = 0;
+        for (int position = 0; position < settings; position++)
+            seen |= 1 << served[position];
+        CHECK(seen == (1 << settings) - 1);
+        for (int position = 1; position < settings; position++)
+            behind[served[position - 1]][served[position]]++;
+    }
+    for (int one = 0; one < settings; one++)
+        for (int other = 0; other < settings; other++)
+            CHECK(behind[one][other] == (one == other ? 0 : times));
     planner_end(&planner);
+}
+
+static void nobody_follows_the_same_one(void)
+{
+    follows(2, 2, 1);
+    follows(4, 4, 1);
+    follows(4, 8, 2);
+    follows(3, 6, 2);
 }
 
 static void makes_up_for_late_repetitions(void)
@@ -222,7 +245,7 @@ static void any_request(void)
 int main(void)
 {
     gives_time_and_counts();
-    rotates();
+    nobody_follows_the_same_one();
     makes_up_for_late_repetitions();
     recovers_from_a_slow_beginning();
     continues_after_batches_cut_short();
