@@ -11,6 +11,7 @@
 #include "dispatch.h"
 #include "measure.h"
 #include "libnbc.h"
+#include "measure_pull.h"
 #include "measure_ways.h"
 #include "nonblocking.h"
 #include "ordered.h"
@@ -204,8 +205,10 @@ void dispatch_start(void)
     if (!good)
         agree_step_aside();
     const bool active = good && (job.is_on || job.forced.count > 0 || job.verbose || ordered_order() != ORDER_FREE);
-    if (active)
+    if (active) {
         measure_ways();
+        measure_pull();
+    }
     if (good && job.rules.has_costs) {
         job.costs = job.rules.costs;
         job.has_costs = true;

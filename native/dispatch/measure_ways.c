@@ -88,18 +88,20 @@ static bool is_given(void)
     return false;
 }
 
-static void measure(void)
+struct coll_comm *measure_world(void)
 {
     struct comm_state *world = comm_state_now(MPI_COMM_WORLD);
     if (world == NULL)
-        return;
+        return NULL;
     if (!comm_state_equip(world)) {
         world->failed = false; /* nothing was asked for yet: the first call tries it, and is counted */
-        return;
+        return NULL;
     }
-    if (world->ours->crowded)
-        return;
-    struct coll_comm *comm = world->ours;
+    return world->ours->crowded ? NULL : world->ours;
+}
+
+static void measure(struct coll_comm *comm)
+{
     double mine[SIZES][CELL_WAYS] = {{0}};
     char *room = reserve_get(2 * (size_t)sizes[SIZES - 1]);
     memset(room, 0, 2 * (size_t)sizes[SIZES - 1]);
@@ -118,7 +120,9 @@ void measure_ways(void)
     if (is_given())
         return;
     cell_ways_late = true;
-    measure();
+    struct coll_comm *world = measure_world();
+    if (world != NULL)
+        measure(world);
     cell_ways_set_late();
 }
 

@@ -5,9 +5,14 @@
 
 #include <stdbool.h>
 
+struct coll_comm;
+
 /* Collective over MPI_COMM_WORLD, before anything is served: some milliseconds, on nodes whose ranks have a CPU each. The
  * same is found on all ranks; where nothing can be measured, all is as before. */
 void measure_ways(void);
+
+/* MPI_COMM_WORLD with all that it is served with, where ranks have a CPU each; else NULL. The same on all ranks. */
+struct coll_comm *measure_world(void);
 
 /* A line on standard error for each size that was measured. */
 void measure_ways_print(void);

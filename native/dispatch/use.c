@@ -5,6 +5,7 @@
 
 #include "dispatch.h"
 #include "job.h"
+#include "measure_pull.h"
 #include "measure_ways.h"
 #include "nonblocking.h"
 #include "ordered.h"
@@ -25,6 +26,7 @@ static struct comm_state *comm_state_of(MPI_Comm comm)
         if (ranks != world || !job_prepare())
             return NULL;
         measure_ways();
+        measure_pull();
     }
     return comm_state_now(comm);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "job.h"
+#include "measure_pull.h"
 #include "measure_ways.h"
 
 void verbose_count(const struct implementation *implementation, int64_t bytes)
@@ -96,6 +97,7 @@ void verbose_print(void)
     topology_describe(machine, sizeof machine);
     fprintf(stderr, "unisono: %s\n", machine);
     measure_ways_print();
+    measure_pull_print();
     fprintf(stderr,
             "unisono: collectives of rank 0: which implementation served its calls of which message size (bytes)\n");
     fprintf(stderr, "unisono:   %-10s  %-24s  %-28s  %12s\n", "collective", "size", "implementation", "calls");

@@ -1,6 +1,6 @@
 #include "../group/cost.h"
 #include "../node/node.h"
-#include "../node/reduce_scatter.h"
+#include "../node/pull_reduce.h"
 
 static bool applies(const struct coll_comm *comm, const struct shape *shape)
 {

@@ -63,7 +63,7 @@ int node_alltoallv_cells(struct coll_comm *comm, const void *send, const int64_t
 int node_alltoallv_pull(struct coll_comm *comm, const void *send, const int64_t *send_bytes, const int64_t *send_at,
                         void *receive, const int64_t *receive_bytes, const int64_t *receive_at)
 {
-    return alltoallv(comm, send, send_bytes, send_at, receive, receive_bytes, receive_at, PULL_FROM);
+    return alltoallv(comm, send, send_bytes, send_at, receive, receive_bytes, receive_at, exchange_pull_usual());
 }
 
 int node_alltoallv(struct coll_comm *comm, const void *send, const int64_t *send_bytes, const int64_t *send_at,

@@ -4,6 +4,8 @@
 
 #include "copy.h"
 
+int64_t exchange_pull_measured;
+
 /* One exchange that goes on. */
 struct state {
     struct coll_comm *comm;

@@ -37,13 +37,28 @@ static inline enum way exchange_way(int64_t bytes, int64_t slot_bytes, int64_t p
     return bytes >= pull_from ? WAY_PULL : bytes <= slot_bytes ? WAY_SLOT : WAY_CELLS;
 }
 
-/* From how many bytes on a phase of the node reads blocks where they are: with many ranks the traffic to and from memory
- * decides, and a single copy has half of it. */
+/* From how many bytes on it is quicker to read a block where it is than to pass it through cells, as measured on this
+ * machine (dispatch/measure_pull.h), the same on all ranks; 0: not measured. INT64_MAX: never. */
+extern int64_t exchange_pull_measured;
+
+/* For the ways that end in _pull, where ranks know no size that all agree on. */
+static inline int64_t exchange_pull_usual(void)
+{
+    const int64_t usual = 4096;
+    return exchange_pull_measured > 0 ? exchange_pull_measured : usual;
+}
+
+/* For a phase of the node. Where nothing was measured: with many ranks the traffic to and from memory decides, and a single
+ * copy has half of it. */
 static inline int64_t exchange_pull_from(const struct node *node)
 {
     const int many_ranks = 16;
     const int64_t many_pull_from = 32 << 10;
-    return node->pull.works && node->ranks >= many_ranks ? many_pull_from : INT64_MAX;
+    if (!node->pull.works)
+        return INT64_MAX;
+    if (exchange_pull_measured > 0)
+        return exchange_pull_measured;
+    return node->ranks >= many_ranks ? many_pull_from : INT64_MAX;
 }
 
 /* Messages of fewer bytes than `pull_from` (the same on all ranks of a node; INT64_MAX: never) go through lines, slots

@@ -12,8 +12,5 @@ int node_reduce_scatter_inline(struct coll_comm *comm, const void *send, void *r
 /* Everybody reads its blocks in everybody's cells. Only where a cell has room for an element of each rank. */
 int node_reduce_scatter_cells(struct coll_comm *comm, const void *send, void *receive, const int64_t *bytes,
                               const int64_t *at, const struct reduction *reduction);
-/* Everybody reads its blocks in everybody's own memory: a single copy. Only where node_pulls(). */
-int node_reduce_scatter_pull(struct coll_comm *comm, const void *send, void *receive, const int64_t *bytes,
-                             const int64_t *at, const struct reduction *reduction);
 
 #endif

@@ -67,7 +67,7 @@ int node_gatherv(struct coll_comm *comm, int root, const void *send, int64_t own
     if (!pairs_ready(comm))
         return messages_gather(comm, root, send, receive, own, is_root ? bytes : NULL, is_root ? at : NULL);
     const struct flow all = {-1, 0, bytes, at}, mine = {root, own, NULL, NULL};
-    return exchange(comm, send, &mine, receive, is_root ? &all : &nothing, pulls ? PULL_FROM : INT64_MAX);
+    return exchange(comm, send, &mine, receive, is_root ? &all : &nothing, pulls ? exchange_pull_usual() : INT64_MAX);
 }
 
 int node_scatterv(struct coll_comm *comm, int root, const void *send, const int64_t *bytes, const int64_t *at,
@@ -77,7 +77,7 @@ int node_scatterv(struct coll_comm *comm, int root, const void *send, const int6
     if (!pairs_ready(comm))
         return messages_scatter(comm, root, send, receive, own, is_root ? bytes : NULL, is_root ? at : NULL);
     const struct flow all = {-1, 0, bytes, at}, mine = {root, own, NULL, NULL};
-    return exchange(comm, send, is_root ? &all : &nothing, receive, &mine, pulls ? PULL_FROM : INT64_MAX);
+    return exchange(comm, send, is_root ? &all : &nothing, receive, &mine, pulls ? exchange_pull_usual() : INT64_MAX);
 }
 
 static void copy_own(char *to, const char *from, int64_t bytes)

@@ -19,9 +19,7 @@ struct work {
 static int64_t slice_begin(const struct work *work, int local)
 {
     const struct slices *slices = work->slices;
-    int64_t ranks = work->comm->node->ranks;
-    /* Not count * local / ranks, which may overflow. */
-    return slices->at ? slices->at[local] : slices->count / ranks * local + slices->count % ranks * local / ranks;
+    return slices->at ? slices->at[local] : slice_at(slices->count, work->comm->node->ranks, local);
 }
 
 /* Elements of a slice before this chunk. */

@@ -23,6 +23,12 @@ struct slices {
     const struct reduction *reduction;
 };
 
+/* The element with which local number `local`'s slice begins, of slices of like length; count * local / ranks may overflow. */
+static inline int64_t slice_at(int64_t count, int64_t ranks, int local)
+{
+    return count / ranks * local + count % ranks * local / ranks;
+}
+
 /* Whether the node has cells that hold an element of each rank; the same on all ranks. */
 bool node_slices_fit(struct coll_comm *comm, int64_t element);
 /* Elements are combined in order of the local numbers, each by one rank for all. */
