@@ -79,13 +79,18 @@ static enum collective tried_for(enum collective collective)
     case COLL_NEIGHBOR_ALLGATHER:
     case COLL_NEIGHBOR_ALLGATHERV:
     case COLL_NEIGHBOR_ALLTOALL: return COLL_NEIGHBOR_ALLTOALLV;
-    case COLL_IALLGATHER: return COLL_IALLTOALL;
+    case COLL_IALLGATHER:
+    case COLL_IALLGATHERV:
+    case COLL_IALLTOALLV: return COLL_IALLTOALL;
     case COLL_IBARRIER:
     case COLL_IEXSCAN:
+    case COLL_IREDUCE_SCATTER:
     case COLL_IREDUCE_SCATTER_BLOCK:
     case COLL_ISCAN: return COLL_IALLREDUCE;
-    case COLL_IGATHER: return COLL_IREDUCE;
-    case COLL_ISCATTER: return COLL_IBCAST;
+    case COLL_IGATHER:
+    case COLL_IGATHERV: return COLL_IREDUCE;
+    case COLL_ISCATTER:
+    case COLL_ISCATTERV: return COLL_IBCAST;
     default: return collective;
     }
 }
