@@ -254,22 +254,8 @@ def one_for_all(collective: str, setting: Mapping[str, str]) -> bool:
 
 
 NONBLOCKING = (
-    "iallgather",
-    "iallgatherv",
-    "iallreduce",
-    "ialltoall",
-    "ialltoallv",
-    "ibarrier",
-    "ibcast",
-    "iexscan",
-    "igather",
-    "igatherv",
-    "ireduce",
-    "ireduce_scatter",
-    "ireduce_scatter_block",
-    "iscan",
-    "iscatter",
-    "iscatterv",
+    *("iallgather", "iallgatherv", "iallreduce", "ialltoall", "ialltoallv", "ibarrier", "ibcast", "iexscan"),
+    *("igather", "igatherv", "ireduce", "ireduce_scatter", "ireduce_scatter_block", "iscan", "iscatter", "iscatterv"),
 )
 """Nonblocking collectives: what is measured is the call and the wait for it, one after the other."""
 
