@@ -60,7 +60,8 @@ static inline long long any_bytes(const char *name, const struct any *any)
 {
     int ranks;
     MPI_Comm_size(any->comm, &ranks);
-    return (long long)any->count * (long long)sizeof(int) * (strcmp(name + (name[0] == 'i'), "reduce_scatter") == 0 ? ranks : 1);
+    return (long long)any->count * (long long)sizeof(int) *
+           (strcmp(name + (name[0] == 'i'), "reduce_scatter") == 0 ? ranks : 1);
 }
 
 /* What a rank has for another. */
