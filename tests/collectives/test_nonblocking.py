@@ -75,7 +75,7 @@ def test_blocks_of_lengths_of_their_own(tools: Toolchain, ranks: int, tmp_path: 
     ran = run(tools, tmp_path, program, "1200", ranks=ranks, env=env, record=False)
     assert (ran.status, ran.out.split()) == (0, ["right"]), ran.out + ran.error
     for name in VECTORS:
-        assert _served(ran.error, name)["unisono/posted"] > 100, name
+        assert _served(ran.error, name)["unisono/posted"] > 50, f"{name}: not the long ones of an iallgatherv"
 
 
 def _rules(folder: Path) -> dict[str, str]:
