@@ -1,6 +1,6 @@
 /* Nonblocking collectives, by the MPI library and by ours in turn: the call and its wait, and how much of that is left where the
  * program computes between the two (nonblocking.py). With the word "persistent" such ones, started again for each call; and what
- * making and freeing one takes. */
+ * making and freeing one takes; with "vectors" those with a length for each rank. */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdbool.h>
@@ -33,9 +33,27 @@ static void make(int which, char *send, char *receive, int bytes, MPI_Comm comm,
 }
 #endif
 
-static const char *const names[] = {"iallreduce", "ireduce", "ibcast", "iallgather", "ialltoall", "ibarrier"};
+enum { USUAL = 6, KINDS = 11, RANKS = 64 };
+static const char *const names[KINDS] = {"iallreduce", "ireduce",   "ibcast",         "iallgather",
+                                         "ialltoall",  "ibarrier",  "iallgatherv",    "ialltoallv",
+                                         "igatherv",   "iscatterv", "ireduce_scatter"};
 static int ranks;
 static bool is_persistent;
+
+/* All blocks of `bytes`, and of a sum as many in all. */
+static void begin_vector(int which, char *send, char *receive, int bytes, MPI_Comm comm, MPI_Request *request)
+{
+    static int counts[RANKS], at[RANKS], numbers[RANKS]; /* until it is waited for */
+    for (int i = 0; i < ranks; i++)
+        counts[i] = bytes, at[i] = i * bytes, numbers[i] = bytes / 8 / ranks + (i < bytes / 8 % ranks);
+    switch (which) {
+    case 6: MPI_Iallgatherv(send, bytes, MPI_BYTE, receive, counts, at, MPI_BYTE, comm, request); break;
+    case 7: MPI_Ialltoallv(send, counts, at, MPI_BYTE, receive, counts, at, MPI_BYTE, comm, request); break;
+    case 8: MPI_Igatherv(send, bytes, MPI_BYTE, receive, counts, at, MPI_BYTE, 0, comm, request); break;
+    case 9: MPI_Iscatterv(send, counts, at, MPI_BYTE, receive, bytes, MPI_BYTE, 0, comm, request); break;
+    default: MPI_Ireduce_scatter(send, receive, numbers, MPI_DOUBLE, MPI_SUM, comm, request);
+    }
+}
 
 static void begin(int which, char *send, char *receive, int bytes, MPI_Comm comm, MPI_Request *request)
 {
@@ -45,7 +63,8 @@ static void begin(int which, char *send, char *receive, int bytes, MPI_Comm comm
     case 2: MPI_Ibcast(send, bytes, MPI_BYTE, 0, comm, request); break;
     case 3: MPI_Iallgather(send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, comm, request); break;
     case 4: MPI_Ialltoall(send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, comm, request); break;
-    default: MPI_Ibarrier(comm, request);
+    case 5: MPI_Ibarrier(comm, request); break;
+    default: begin_vector(which, send, receive, bytes, comm, request);
     }
 }
 
@@ -98,18 +117,21 @@ int main(int argc, char **argv)
     int (*use)(MPI_Comm, const char *, const char *);
     MPI_Comm comms[WAYS];
     is_persistent = argc > 2 && strcmp(argv[2], "persistent") == 0;
+    const bool vectors = argc > 2 && strcmp(argv[2], "vectors") == 0;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (ranks > RANKS)
+        MPI_Abort(MPI_COMM_WORLD, 2);
     *(void **)&use = dlsym(RTLD_DEFAULT, "unisono_use");
     for (int way = 0; way < WAYS; way++) {
         MPI_Comm_dup(MPI_COMM_WORLD, &comms[way]);
-        for (size_t i = 0; use != NULL && way == 1 && i < sizeof names / sizeof *names; i++)
+        for (size_t i = 0; use != NULL && way == 1 && i < KINDS; i++)
             if (use(comms[way], names[i], "unisono/posted") != 0)
                 MPI_Abort(MPI_COMM_WORLD, 3);
     }
-    for (int which = 0; which < (int)(sizeof names / sizeof *names); which++)
-        for (int bytes = 8; bytes <= (which < 5 ? 32768 / (which == 4 ? ranks : 1) : 8); bytes *= 8) {
+    for (int which = vectors ? USUAL : 0; which < (vectors ? KINDS : USUAL); which++)
+        for (int bytes = 8; bytes <= (which != 5 ? 32768 / (which == 4 ? ranks : 1) : 8); bytes *= 8) {
             char *send = calloc((size_t)ranks, (size_t)bytes), *receive = calloc((size_t)ranks, (size_t)bytes);
             for (int round = -2; round < rounds; round++) {
                 double plain[WAYS], hidden[WAYS];

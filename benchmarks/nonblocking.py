@@ -1,14 +1,14 @@
 """Nonblocking collectives of one node: by the MPI library and by ours, in turn in the same launches.
 
-    python benchmarks/nonblocking.py [--launches 3] [--rounds 20] [--ranks 2] [--persistent]
+    python benchmarks/nonblocking.py [--launches 3] [--rounds 20] [--ranks 2] [--persistent | --vectors]
                                      [--quantile 0.5] [--mpirun PATH]
 
 For every collective and message size: microseconds of the call and its wait, one after the other (medians over rounds
 of the slowest rank's mean; --quantile: less than the median, where other processes take the CPUs now and then), their
 ratio, and what is left of them where every rank computes between the two, for twice as long as the slower of the two
 takes: 0 is what hides it wholly. --persistent: of a persistent one's start and wait, which Open MPI has from 5.0 on and
-MPICH from 4.0 on; then the last row is what making and freeing one takes, and does not count in the mean. The last line
-is one JSON object.
+MPICH from 4.0 on; then the last row is what making and freeing one takes, and does not count in the mean. --vectors: of
+those with a length for each rank, all blocks being alike. The last line is one JSON object.
 """
 
 from __future__ import annotations
@@ -47,7 +47,9 @@ def main() -> None:
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--launches", type=int, default=3)
     parser.add_argument("--rounds", type=int, default=20, help="in a launch")
-    parser.add_argument("--persistent", action="store_true")
+    kind = parser.add_mutually_exclusive_group()
+    kind.add_argument("--persistent", action="store_const", dest="kind", const="persistent")
+    kind.add_argument("--vectors", action="store_const", dest="kind", const="vectors")
     parser.add_argument("--quantile", type=float, default=0.5, help="of the rounds, that is said of each")
     given = parser.parse_args()
     machine = describe(given.mpirun)
@@ -58,7 +60,7 @@ def main() -> None:
         program, include = Path(name) / "nonblocking", native_source() / "include"
         compile_ = [machine.mpi.mpicc, "-O2", f"-I{include}", str(SOURCE), "-o", str(program), "-ldl"]
         subprocess.run(compile_, timeout=120, check=True)
-        more = ["persistent"] if given.persistent else []
+        more = [given.kind] if given.kind else []
         line = command(machine, DEFAULT, 1, given.ranks, [str(program), str(given.rounds), *more])
         library = recorder(machine.mpi.mpicc)
         added = with_variables(line.argv, launcher_of(line.argv), library, {"UNISONO_VERBOSE": "1"}, {})
@@ -70,7 +72,7 @@ def main() -> None:
                 if len(words) == FIELDS:
                     rounds[words[0], int(words[1])].append(tuple(1e6 * float(word) for word in words[2:]))
     print(
-        f"{'collective':>12} {'bytes':>6} {'MPI, us':>8} {'ours, us':>8} {'ratio':>6} {'MPI left':>9} {'ours left':>9}"
+        f"{'collective':>15} {'bytes':>6} {'MPI, us':>8} {'ours, us':>8} {'ratio':>6} {'MPI left':>9} {'ours left':>9}"
     )
     rows, ratios = [], []
     for (collective, size), found in rounds.items():
@@ -81,11 +83,11 @@ def main() -> None:
                      "mpi_left_us": plain_left, "ours_left_us": ours_left})  # fmt: skip
         if not collective.endswith("_init"):
             ratios.append(plain / ours)
-        print(f"{collective:>12} {size:>6} {plain:>8.2f} {ours:>8.2f} {plain / ours:>6.2f} "
+        print(f"{collective:>15} {size:>6} {plain:>8.2f} {ours:>8.2f} {plain / ours:>6.2f} "
               f"{plain_left / plain:>9.2f} {ours_left / ours:>9.2f}")  # fmt: skip
     mean = statistics.geometric_mean(ratios)
     conditions = {"mpi": f"{machine.mpi.family} {machine.mpi.version}", "cpu": machine.cpu_model, "ranks": given.ranks,
-                  "launches": given.launches, "persistent": given.persistent, "quantile": given.quantile,
+                  "launches": given.launches, "kind": given.kind, "quantile": given.quantile,
                   "rounds": given.rounds,
                   "load": [round(value, 1) for value in os.getloadavg()]}  # fmt: skip
     print(f"geometric mean of the ratios {mean:.2f}")

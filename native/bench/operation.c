@@ -33,16 +33,21 @@ static const struct collective *const table[] = {
     &coll_neighbor_alltoall,
     &coll_neighbor_alltoallv,
     &coll_iallgather,
+    &coll_iallgatherv,
     &coll_iallreduce,
     &coll_ialltoall,
+    &coll_ialltoallv,
     &coll_ibarrier,
     &coll_ibcast,
     &coll_iexscan,
     &coll_igather,
+    &coll_igatherv,
     &coll_ireduce,
+    &coll_ireduce_scatter,
     &coll_ireduce_scatter_block,
     &coll_iscan,
     &coll_iscatter,
+    &coll_iscatterv,
 };
 
 const struct collective *collective_at(int index)

@@ -37,16 +37,21 @@ enum collective {
     COLL_SCATTERV,
     COLLECTIVES_BLOCKING,
     COLL_IALLGATHER = COLLECTIVES_BLOCKING,
+    COLL_IALLGATHERV,
     COLL_IALLREDUCE,
     COLL_IALLTOALL,
+    COLL_IALLTOALLV,
     COLL_IBARRIER,
     COLL_IBCAST,
     COLL_IEXSCAN,
     COLL_IGATHER,
+    COLL_IGATHERV,
     COLL_IREDUCE,
+    COLL_IREDUCE_SCATTER,
     COLL_IREDUCE_SCATTER_BLOCK,
     COLL_ISCAN,
     COLL_ISCATTER,
+    COLL_ISCATTERV,
     COLLECTIVES
 };
 
@@ -81,7 +86,8 @@ static inline bool collective_is_near(enum collective collective)
 static inline bool collective_has_no_size(enum collective collective)
 {
     return collective == COLL_BARRIER || collective == COLL_ALLTOALLV || collective == COLL_ALLTOALLW ||
-           collective == COLL_GATHERV || collective == COLL_SCATTERV || collective_is_near(collective);
+           collective == COLL_GATHERV || collective == COLL_SCATTERV || collective == COLL_IALLTOALLV ||
+           collective == COLL_IGATHERV || collective == COLL_ISCATTERV || collective_is_near(collective);
 }
 
 /* Whether every rank gets what those before it have, combined. */
@@ -93,8 +99,8 @@ static inline bool collective_scans(enum collective collective)
 /* Whether elements are combined by a call that is nonblocking. */
 static inline bool collective_combines_later(enum collective collective)
 {
-    return collective == COLL_IALLREDUCE || collective == COLL_IREDUCE || collective == COLL_IREDUCE_SCATTER_BLOCK ||
-           collective == COLL_ISCAN || collective == COLL_IEXSCAN;
+    return collective == COLL_IALLREDUCE || collective == COLL_IREDUCE || collective == COLL_IREDUCE_SCATTER ||
+           collective == COLL_IREDUCE_SCATTER_BLOCK || collective == COLL_ISCAN || collective == COLL_IEXSCAN;
 }
 
 /* Whether elements are combined. */
@@ -146,8 +152,8 @@ struct call {
        alltoall   never; so in alltoallv and alltoallw, which to algorithms are the same.
        neighbor_*  never; several of `send_at` may be the same.
        reduce_scatter(_block)  they may be equal; not where an algorithm sees them (run.c).
-       Nonblocking ones are like those that block, but that ibcast's root sends `send`, ireduce_scatter_block may be in place,
-       and `receive` of iscatter's root is NULL in place.
+       Nonblocking ones are like those that block, but that ibcast's root sends `send`, ireduce_scatter(_block) may be in place,
+       and `receive` of iscatter's root is NULL in place. In place the root of an igatherv or iscatterv has no own block.
        gather(v)  `receive` counts on the root alone, elsewhere it is NULL; its `send` may be its own place in it.
        scatter(v) `send` counts on the root alone, elsewhere it is NULL; its `receive` may be its own place in it. */
     const void *send;
@@ -162,6 +168,9 @@ struct call {
 
     int64_t
         own; /* bytes of this rank's block; gatherv, scatterv: known to it and to the root. In place: 0, in the root's table too */
+    int64_t own_at; /* ireduce_scatter: where that block is in the vector */
+    int64_t
+        piece; /* iallgatherv, ialltoallv, igatherv, iscatterv: room for a block, the same everywhere; none is longer */
     int64_t count;              /* elements; reduce, allreduce, scan, exscan */
     struct reduction reduction; /* of all that combine */
 };

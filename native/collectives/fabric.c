@@ -9,7 +9,7 @@
 
 #include "failure.h"
 
-/* What a count of MPI_BYTE can say with room to spare; longer messages are one element of a type of their own. */
+/* What a count can say with room to spare; longer messages are one element of a type of their own. */
 static const int64_t longest = INT64_C(1) << 30;
 
 /* Whether there is nothing to send, or nobody who would hear it; *error then says which. */
@@ -20,16 +20,19 @@ static inline bool is_over(const struct fabric *fabric, int64_t bytes, int peer,
     return failed || bytes <= 0 || peer < 0;
 }
 
-/* A type of exactly so many bytes. */
-static int long_type(int64_t bytes, MPI_Datatype *type)
+/* A type of exactly so many elements. */
+static int long_type(int64_t count, MPI_Datatype of, MPI_Datatype *type)
 {
     MPI_Datatype piece;
-    int lengths[2] = {(int)(bytes / longest), (int)(bytes % longest)};
-    MPI_Aint at[2] = {0, (MPI_Aint)(bytes - bytes % longest)};
-    int error = PMPI_Type_contiguous((int)longest, MPI_BYTE, &piece);
+    MPI_Aint low, extent;
+    int error = PMPI_Type_get_extent(of, &low, &extent);
+    if (error == MPI_SUCCESS)
+        error = PMPI_Type_contiguous((int)longest, of, &piece);
     if (error != MPI_SUCCESS)
         return error;
-    MPI_Datatype types[2] = {piece, MPI_BYTE};
+    int lengths[2] = {(int)(count / longest), (int)(count % longest)};
+    MPI_Aint at[2] = {0, (MPI_Aint)(count - count % longest) * extent};
+    MPI_Datatype types[2] = {piece, of};
     error = PMPI_Type_create_struct(2, lengths, at, types, type);
     PMPI_Type_free(&piece);
     return error == MPI_SUCCESS ? PMPI_Type_commit(type) : error;
@@ -76,25 +79,32 @@ void fabric_forget(const struct fabric *fabric, MPI_Request request)
         failure->message[at] = failure->message[--failure->messages];
 }
 
-static int start(const struct fabric *fabric, void *data, int64_t bytes, int peer, int tag, bool sends,
-                 MPI_Request *request)
+int fabric_begin(const struct fabric *fabric, void *data, MPI_Count many, MPI_Datatype of, int peer, int tag,
+                 bool sends, MPI_Request *request)
 {
     int error;
     *request = MPI_REQUEST_NULL;
-    if (is_over(fabric, bytes, peer, &error))
+    if (is_over(fabric, (int64_t)many, peer, &error))
         return error;
-    MPI_Datatype type = MPI_BYTE;
-    int count = (int)bytes;
-    if (bytes > longest) {
+    MPI_Datatype type = of;
+    int count = (int)many;
+    if (many > longest) {
         count = 1;
-        error = long_type(bytes, &type);
+        error = long_type((int64_t)many, of, &type);
     }
     if (error == MPI_SUCCESS && sends)
         error = PMPI_Isend(data, count, type, peer, fabric->tags + tag, fabric->comm, request);
     else if (error == MPI_SUCCESS)
         error = PMPI_Irecv(data, count, type, peer, fabric->tags + tag, fabric->comm, request);
-    if (type != MPI_BYTE)
+    if (many > longest)
         PMPI_Type_free(&type); /* lives until the message is through */
+    return error;
+}
+
+static int start(const struct fabric *fabric, void *data, int64_t bytes, int peer, int tag, bool sends,
+                 MPI_Request *request)
+{
+    int error = fabric_begin(fabric, data, (MPI_Count)bytes, MPI_BYTE, peer, tag, sends, request);
     if (error == MPI_SUCCESS)
         note(fabric, *request);
     return error;
@@ -154,7 +164,7 @@ static void end_with(const char *line)
 }
 
 /* Where the MPI library goes on when ranks fail, it ends what waits for them by itself. */
-static int end_message(MPI_Request *request, int error)
+int fabric_abandon(MPI_Request *request, int error)
 {
     if (failure_tolerated())
         return PMPI_Wait(request, MPI_STATUS_IGNORE);
@@ -168,7 +178,7 @@ static int end_message(MPI_Request *request, int error)
 static int await_message(const struct fabric *fabric, MPI_Request *request)
 {
     int error = fabric_await(fabric, request);
-    return *request == MPI_REQUEST_NULL ? error : end_message(request, error);
+    return *request == MPI_REQUEST_NULL ? error : fabric_abandon(request, error);
 }
 
 /* Where the MPI library goes on when ranks fail, messages are not asked for once one has: Open MPI marks what it is asked for as
@@ -259,7 +269,7 @@ void fabric_take_back(const struct fabric *fabric)
         MPI_Request *request = &failure->message[--failure->messages];
         int done = false, error = PMPI_Test(request, &done, MPI_STATUS_IGNORE);
         if (!done && error == MPI_SUCCESS)
-            end_message(request, failure->error);
+            fabric_abandon(request, failure->error);
     }
 }
 

@@ -7,7 +7,15 @@
 #include <stdint.h>
 
 /* One for each purpose, so that a message of one phase never meets the receive of another. */
-enum fabric_tag { FABRIC_DATA = 1, FABRIC_SECOND, FABRIC_NODE, FABRIC_SETUP, FABRIC_TAGS = FABRIC_SETUP };
+enum fabric_tag {
+    FABRIC_DATA = 1,
+    FABRIC_SECOND,
+    FABRIC_NODE,
+    FABRIC_SETUP,
+    FABRIC_LATER, /* of calls that do not block */
+    FABRIC_TAGS = FABRIC_LATER,
+    FABRIC_TAGS_END = 20000 /* above those of all slots; MPI has 32,767 at least */
+};
 
 struct fabric {
     MPI_Comm comm;
@@ -28,6 +36,11 @@ int fabric_start_send(const struct fabric *fabric, const void *data, int64_t byt
                       MPI_Request *request);
 int fabric_start_receive(const struct fabric *fabric, void *data, int64_t bytes, int from, int tag,
                          MPI_Request *request);
+/* The same of the program's own memory, and for calls that do not block: who begins it sees to it that it comes to its end. */
+int fabric_begin(const struct fabric *fabric, void *data, MPI_Count count, MPI_Datatype type, int peer, int tag,
+                 bool sends, MPI_Request *request);
+/* The end of what was begun, where somebody has left: the memory is the program's again. */
+int fabric_abandon(MPI_Request *request, int error);
 int fabric_wait(const struct fabric *fabric, int count, MPI_Request *requests);
 /* The same for those who may have met an error since they began the first of them, and who are going to return it: nobody writes
    to their memory any more. */

@@ -36,16 +36,21 @@ const char *const collective_names[COLLECTIVES] = {"allgather",
                                                    "scatter",
                                                    "scatterv",
                                                    "iallgather",
+                                                   "iallgatherv",
                                                    "iallreduce",
                                                    "ialltoall",
+                                                   "ialltoallv",
                                                    "ibarrier",
                                                    "ibcast",
                                                    "iexscan",
                                                    "igather",
+                                                   "igatherv",
                                                    "ireduce",
+                                                   "ireduce_scatter",
                                                    "ireduce_scatter_block",
                                                    "iscan",
-                                                   "iscatter"};
+                                                   "iscatter",
+                                                   "iscatterv"};
 
 const struct algorithm *algorithm_at(int index)
 {

@@ -119,3 +119,56 @@ bool dispatch_iscatter(const void *from, MPI_Count send_count, MPI_Datatype send
             nonblocking_begin(state, &wish, request, error)) ||
            left_to_root(comm, COLL_ISCATTER, root, in_place ? send_count : count, in_place ? send_type : type);
 }
+
+bool dispatch_ireduce_scatter(const void *send, void *receive, struct dispatch_vector given, MPI_Datatype type,
+                              MPI_Op op, MPI_Comm comm, MPI_Request *request, int *error)
+{
+    struct comm_state *state = comm_state_of_nonblocking(comm);
+    struct wish wish = {.call = {.bytes = 0}};
+    return (state != NULL && wish_reduce_scatter(state, &wish, send, receive, &given, type, op) &&
+            nonblocking_begin(state, &wish, request, error)) ||
+           left(comm, COLL_IREDUCE_SCATTER, (MPI_Count)wish.call.bytes, MPI_BYTE);
+}
+
+bool dispatch_iallgatherv(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
+                          struct dispatch_vector given, MPI_Datatype type, MPI_Comm comm, MPI_Request *request,
+                          int *error)
+{
+    struct comm_state *state = comm_state_of_nonblocking(comm);
+    struct wish wish = {.call = {.bytes = 0}};
+    return (state != NULL && wish_allgatherv(state, &wish, send, send_count, send_type, receive, &given, type) &&
+            nonblocking_begin(state, &wish, request, error)) ||
+           left(comm, COLL_IALLGATHERV, (MPI_Count)wish.call.bytes, MPI_BYTE);
+}
+
+bool dispatch_ialltoallv(const void *send, struct dispatch_vector send_given, MPI_Datatype send_type, void *receive,
+                         struct dispatch_vector given, MPI_Datatype type, MPI_Comm comm, MPI_Request *request,
+                         int *error)
+{
+    struct comm_state *state = comm_state_of_nonblocking(comm);
+    struct wish wish;
+    return (state != NULL && wish_alltoallv(state, &wish, send, &send_given, send_type, receive, &given, type) &&
+            nonblocking_begin(state, &wish, request, error)) ||
+           left(comm, COLL_IALLTOALLV, 0, MPI_BYTE);
+}
+
+bool dispatch_igatherv(const void *from, MPI_Count send_count, MPI_Datatype send_type, void *to,
+                       struct dispatch_vector given, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request *request,
+                       int *error)
+{
+    struct comm_state *state = comm_state_of_nonblocking(comm);
+    struct wish wish;
+    return (state != NULL && wish_gatherv(state, &wish, from, send_count, send_type, to, &given, type, root) &&
+            nonblocking_begin(state, &wish, request, error)) ||
+           left(comm, COLL_IGATHERV, 0, MPI_BYTE);
+}
+
+bool dispatch_iscatterv(const void *from, struct dispatch_vector given, MPI_Datatype send_type, void *to,
+                        MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request *request, int *error)
+{
+    struct comm_state *state = comm_state_of_nonblocking(comm);
+    struct wish wish;
+    return (state != NULL && wish_scatterv(state, &wish, from, &given, send_type, to, count, type, root) &&
+            nonblocking_begin(state, &wish, request, error)) ||
+           left(comm, COLL_ISCATTERV, 0, MPI_BYTE);
+}

@@ -96,3 +96,50 @@ void dispatch_scatter_init(const void *send, MPI_Count send_count, MPI_Datatype 
         state != NULL && wish_scatter(state, &wish, send, send_count, send_type, receive, count, type, root);
     persistent_make(state, possible, &wish, request);
 }
+
+void dispatch_reduce_scatter_init(const void *send, void *receive, struct dispatch_vector given, MPI_Datatype type,
+                                  MPI_Op op, MPI_Comm comm, MPI_Request request)
+{
+    struct comm_state *state = persistent_place(comm);
+    struct wish wish;
+    bool possible = state != NULL && wish_reduce_scatter(state, &wish, send, receive, &given, type, op);
+    persistent_make(state, possible, &wish, request);
+}
+
+void dispatch_allgatherv_init(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
+                              struct dispatch_vector given, MPI_Datatype type, MPI_Comm comm, MPI_Request request)
+{
+    struct comm_state *state = persistent_place(comm);
+    struct wish wish;
+    bool possible = state != NULL && wish_allgatherv(state, &wish, send, send_count, send_type, receive, &given, type);
+    persistent_make(state, possible, &wish, request);
+}
+
+void dispatch_alltoallv_init(const void *send, struct dispatch_vector send_given, MPI_Datatype send_type, void *receive,
+                             struct dispatch_vector given, MPI_Datatype type, MPI_Comm comm, MPI_Request request)
+{
+    struct comm_state *state = persistent_place(comm);
+    struct wish wish;
+    bool possible = state != NULL && wish_alltoallv(state, &wish, send, &send_given, send_type, receive, &given, type);
+    persistent_make(state, possible, &wish, request);
+}
+
+void dispatch_gatherv_init(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
+                           struct dispatch_vector given, MPI_Datatype type, int root, MPI_Comm comm,
+                           MPI_Request request)
+{
+    struct comm_state *state = persistent_place(comm);
+    struct wish wish;
+    bool possible =
+        state != NULL && wish_gatherv(state, &wish, send, send_count, send_type, receive, &given, type, root);
+    persistent_make(state, possible, &wish, request);
+}
+
+void dispatch_scatterv_init(const void *send, struct dispatch_vector given, MPI_Datatype send_type, void *receive,
+                            MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request request)
+{
+    struct comm_state *state = persistent_place(comm);
+    struct wish wish;
+    bool possible = state != NULL && wish_scatterv(state, &wish, send, &given, send_type, receive, count, type, root);
+    persistent_make(state, possible, &wish, request);
+}

@@ -53,8 +53,8 @@ struct comm_state {
     struct keep *keep;        /* for persistent ones (keeps.h); NULL until there is one */
     int kept_calls;           /* persistent collectives that were made, until then */
     bool keep_refused;        /* there will be none */
-    unsigned chosen;          /* bit: the collective's choice has been made */
-    unsigned own;             /* bit: by the program itself, so that it belongs to this alone; else to all its peers */
+    uint64_t chosen;          /* bit: the collective's choice has been made */
+    uint64_t own;             /* bit: by the program itself, so that it belongs to this alone; else to all its peers */
     struct choice choice[COLLECTIVES];
     struct {
         struct shape shape;

@@ -16,7 +16,7 @@ static bool is_forced(enum collective collective)
 
 /* The choices of all communicators of the same ranks. */
 struct choices {
-    unsigned chosen;
+    uint64_t chosen;
     struct choice choice[COLLECTIVES];
 };
 
@@ -74,14 +74,14 @@ static void choose(struct comm_state *state, enum collective collective)
         make_choice(state, collective, &made);
         state->choice[collective] = made;
         if (alone) {
-            state->own |= 1u << collective;
+            state->own |= UINT64_C(1) << collective;
         } else {
             choices->choice[collective] = made;
-            choices->chosen |= 1u << collective;
+            choices->chosen |= UINT64_C(1) << collective;
         }
     } else
         state->choice[collective] = choices->choice[collective];
-    state->chosen |= 1u << collective;
+    state->chosen |= UINT64_C(1) << collective;
 }
 
 /* Whether anything of ours serves it at any size. */
@@ -119,13 +119,13 @@ void comm_state_force(struct comm_state *state, enum collective collective, stru
 {
     if (state->own >> collective & 1)
         choice_free(&state->choice[collective]);
-    state->own &= ~(1u << collective);
-    state->chosen &= ~(1u << collective);
+    state->own &= ~(UINT64_C(1) << collective);
+    state->chosen &= ~(UINT64_C(1) << collective);
     state->choice[collective] = *choice;
     if (collective < COLLECTIVES_BLOCKING)
         state->last[collective].implementation = NULL;
     if (choice->count > 0) {
-        state->chosen |= 1u << collective;
-        state->own |= 1u << collective;
+        state->chosen |= UINT64_C(1) << collective;
+        state->own |= UINT64_C(1) << collective;
     }
 }

@@ -122,6 +122,19 @@ bool dispatch_igather(const void *send, MPI_Count send_count, MPI_Datatype send_
                       MPI_Datatype type, int root, MPI_Comm comm, MPI_Request *request, int *error);
 bool dispatch_iscatter(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
                        MPI_Datatype type, int root, MPI_Comm comm, MPI_Request *request, int *error);
+bool dispatch_ireduce_scatter(const void *send, void *receive, struct dispatch_vector given, MPI_Datatype type,
+                              MPI_Op op, MPI_Comm comm, MPI_Request *request, int *error);
+bool dispatch_iallgatherv(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
+                          struct dispatch_vector given, MPI_Datatype type, MPI_Comm comm, MPI_Request *request,
+                          int *error);
+bool dispatch_ialltoallv(const void *send, struct dispatch_vector send_given, MPI_Datatype send_type, void *receive,
+                         struct dispatch_vector given, MPI_Datatype type, MPI_Comm comm, MPI_Request *request,
+                         int *error);
+bool dispatch_igatherv(const void *from, MPI_Count send_count, MPI_Datatype send_type, void *to,
+                       struct dispatch_vector given, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request *request,
+                       int *error);
+bool dispatch_iscatterv(const void *from, struct dispatch_vector given, MPI_Datatype send_type, void *to,
+                        MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request *request, int *error);
 
 /* Persistent collectives (persistent.h), after the MPI library has made their requests: collective, as the calls are. */
 void dispatch_barrier_init(MPI_Comm comm, MPI_Request request);
@@ -145,6 +158,17 @@ void dispatch_gather_init(const void *send, MPI_Count send_count, MPI_Datatype s
                           MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request request);
 void dispatch_scatter_init(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
                            MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request request);
+void dispatch_reduce_scatter_init(const void *send, void *receive, struct dispatch_vector given, MPI_Datatype type,
+                                  MPI_Op op, MPI_Comm comm, MPI_Request request);
+void dispatch_allgatherv_init(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
+                              struct dispatch_vector given, MPI_Datatype type, MPI_Comm comm, MPI_Request request);
+void dispatch_alltoallv_init(const void *send, struct dispatch_vector send_given, MPI_Datatype send_type, void *receive,
+                             struct dispatch_vector given, MPI_Datatype type, MPI_Comm comm, MPI_Request request);
+void dispatch_gatherv_init(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
+                           struct dispatch_vector given, MPI_Datatype type, int root, MPI_Comm comm,
+                           MPI_Request request);
+void dispatch_scatterv_init(const void *send, struct dispatch_vector given, MPI_Datatype send_type, void *receive,
+                            MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request request);
 
 /* How many of those that this rank has are ours, and how many are known. */
 extern int dispatch_kept, dispatch_known;

@@ -2,20 +2,16 @@
 
 #include <string.h>
 
+#include "by_message.h"
 #include "dispatch.h"
 #include "failure.h"
 #include "job.h"
-#include "libnbc.h"
 #include "node/posts.h"
 #include "node/wait.h"
-#include "offer.h"
-#include "ordered.h"
 #include "pack.h"
-#include "peers.h"
 #include "reserve.h"
 #include "verbose.h"
 
-unsigned char dispatch_posts;
 int dispatch_under_way;
 
 /* One call, from its begin until the program has waited for its request. */
@@ -27,11 +23,13 @@ struct operation {
     int error;
     void *room;            /* for what is received, where that has to be unpacked in the end: */
     struct packed receive; /* with a type of ours, as the program may free its own */
+    struct parts
+        *parts;     /* instead, where blocks have lengths of their own; their messages may last longer than the post */
+    bool is_posted; /* which is over */
     struct operation *newer, *older;
 };
 
-static bool is_crowded;          /* somewhere in the world: the same on all ranks */
-static struct operation *newest; /* of those under way; threads are in MPI one at a time (nonblocking_start) */
+static struct operation *newest; /* of those under way; threads are in MPI one at a time (nonblocking_choice.c) */
 
 static int query(void *extra, MPI_Status *status)
 {
@@ -67,14 +65,10 @@ static int deliver(struct operation *operation)
     return error;
 }
 
-static void finish(struct post *post, int error)
+static void end(struct operation *operation)
 {
-    struct operation *operation = (struct operation *)post;
-    if (operation->room != NULL) {
-        int delivered = deliver(operation);
-        error = error != MPI_SUCCESS ? error : delivered;
-    }
-    operation->error = error;
+    parts_free(operation->parts);
+    operation->parts = NULL;
     operation->is_over = true;
     if (operation->newer != NULL)
         operation->newer->older = operation->older;
@@ -86,15 +80,52 @@ static void finish(struct post *post, int error)
     PMPI_Grequest_complete(operation->request);
 }
 
-/* One turn of waiting for it. */
-static void turn_for(const struct operation *operation, unsigned *turn)
+/* Its messages are moved on; ended, where all is through. */
+static void move_messages(struct operation *operation)
+{
+    struct parts *parts = operation->parts;
+    if (parts->under_way > 0 && failure_known(operation->comm->fabric.failure)) {
+        parts_abandon(parts, wait_outcome(operation->comm));
+        operation->error = wait_outcome(operation->comm);
+    }
+    if (parts_are_through(parts, &operation->error) && operation->is_posted)
+        end(operation);
+}
+
+static void finish(struct post *post, int error)
+{
+    struct operation *operation = (struct operation *)post;
+    int delivered = MPI_SUCCESS;
+    if (operation->room != NULL)
+        delivered = deliver(operation);
+    else if (operation->parts != NULL && error == MPI_SUCCESS)
+        delivered = parts_unpack(operation->parts, operation->comm->comm);
+    error = error != MPI_SUCCESS ? error : delivered;
+    operation->error = error != MPI_SUCCESS ? error : operation->error;
+    operation->is_posted = true;
+    if (operation->parts == NULL)
+        end(operation);
+    else
+        move_messages(operation);
+}
+
+/* What can be is moved on; it may be over then. */
+static void move(struct operation *operation)
 {
     posts_move(operation->comm);
+    if (!operation->is_over && operation->parts != NULL)
+        move_messages(operation);
+}
+
+/* One turn of waiting for it. */
+static void turn_for(struct operation *operation, unsigned *turn)
+{
+    move(operation);
     if (!operation->is_over && !wait_turn(operation->comm, turn))
         posts_fail(operation->comm);
 }
 
-static void await(const struct operation *operation)
+static void await(struct operation *operation)
 {
     unsigned turn = 0;
     while (!operation->is_over)
@@ -113,7 +144,7 @@ static struct operation *find(int count, const MPI_Request *requests)
 
 void dispatch_await_all(int count, const MPI_Request *requests)
 {
-    const struct operation *one;
+    struct operation *one;
     while ((one = find(count, requests)) != NULL)
         await(one);
 }
@@ -122,65 +153,20 @@ void dispatch_move(void)
 {
     struct operation *one = newest;
     while (one != NULL) {
-        struct coll_comm *comm = one->comm;
         int before = dispatch_under_way;
-        posts_move(comm);
+        posts_move(one->comm);
+        if (dispatch_under_way == before && one->parts != NULL)
+            move_messages(one);
         one = dispatch_under_way < before ? newest : one->older;
     }
 }
 
 bool dispatch_turn(int count, const MPI_Request *requests, unsigned *turn)
 {
-    const struct operation *one = find(count, requests);
+    struct operation *one = find(count, requests);
     if (one != NULL)
         turn_for(one, turn);
     return one != NULL;
-}
-
-static bool is_served_at_all(enum collective collective)
-{
-    return collective_is_nonblocking(collective) &&
-           (job.reproducible == REPRODUCIBLE_NOT || !collective_reduces(collective));
-}
-
-/* Whether any names one of ours. */
-static bool any_rule(const struct rules *rules)
-{
-    bool any = false;
-    for (int i = 0; i < rules->count; i++)
-        for (int k = 0; k < rules->rule[i].count; k++)
-            any = any ||
-                  (is_served_at_all(rules->rule[i].collective) && rules->rule[i].implementation[k]->kind == BY_OURS);
-    return any;
-}
-
-const struct implementation *nonblocking_choose(struct comm_state *state, const struct coll_comm *comm,
-                                                const struct call *call)
-{
-    if (!is_served_at_all(call->collective) || call->bytes < 0 ||
-        (call->bytes == 0 && call->collective != COLL_IBARRIER))
-        return NULL;
-    const struct shape shape = {
-        .bytes = call->bytes, .element = call->reduction.element, .commutative = true, .root = call->root};
-    const struct range *range = comm_state_range(state, call->collective, call->bytes);
-    const struct implementation *chosen = NULL;
-    for (int i = 0; range != NULL && i < range->count && chosen == NULL; i++) {
-        const struct implementation *one = range->implementation[i];
-        if (one->kind == BY_MPI || (one->kind == BY_LIBNBC && one->number > 0) ||
-            (one->kind == BY_OURS && algorithm_applies(one->algorithm, comm, &shape)))
-            chosen = one;
-    }
-    return chosen != NULL && chosen->kind == BY_OURS ? chosen : NULL;
-}
-
-void nonblocking_left(MPI_Comm comm, enum collective collective, MPI_Count count, MPI_Datatype type)
-{
-    MPI_Count size = 0;
-    if (count < 0 || (count > 0 && PMPI_Type_size_x(type, &size) != MPI_SUCCESS))
-        return;
-    const struct implementation *one = libnbc_hold(comm, collective, count * size);
-    if (job.verbose)
-        verbose_count(one != NULL ? one : implementation_mpi(collective), count * size);
 }
 
 /* What is sent, in one piece; it is read while the operation begins. */
@@ -212,10 +198,24 @@ static int make_room(struct operation *operation, const struct wish *wish)
     return error;
 }
 
+/* The same of blocks with lengths of their own: those that go through shared memory, and messages for the others. */
+static int collect_parts(struct operation *operation)
+{
+    struct parts *parts = operation->parts;
+    struct fabric fabric;
+    const int *world = by_message(operation->comm, &fabric);
+    int error = parts_arrange(parts, &operation->post.call, operation->comm->rank, false);
+    if (error == MPI_SUCCESS)
+        error = parts_pack(parts, operation->comm->comm);
+    return error == MPI_SUCCESS ? parts_send(parts, &fabric, world) : error;
+}
+
 /* Its data is where the others find it: a request for the rest. */
 static int enlist(struct operation *operation)
 {
     posts_post(operation->comm, &operation->post);
+    if (operation->parts != NULL)
+        parts_given(operation->parts);
     int error = PMPI_Grequest_start(query, release, cancel, operation, &operation->request);
     operation->older = newest;
     if (newest != NULL)
@@ -225,22 +225,37 @@ static int enlist(struct operation *operation)
     return error;
 }
 
+/* What serves it; *call is then what it is. */
+static const struct implementation *choose(struct comm_state *state, const struct wish *wish, struct call *call)
+{
+    *call = wish->call;
+    if (collective_has_no_size(call->collective)) {
+        if (!by_message_is_there(state->posted))
+            return NULL;
+        call->piece = posts_piece(state->posted, call->collective);
+    }
+    return nonblocking_choose(state, state->posted, call);
+}
+
 bool nonblocking_begin(struct comm_state *state, const struct wish *wish, MPI_Request *request, int *error)
 {
-    const struct implementation *chosen = nonblocking_choose(state, state->posted, &wish->call);
+    struct call call;
+    const struct implementation *chosen = choose(state, wish, &call);
+    struct operation *operation = chosen != NULL ? reserve_get(sizeof *operation) : NULL;
     void *sent = NULL;
-    if (chosen == NULL)
-        return false;
-    struct operation *operation = reserve_get(sizeof *operation);
-    operation->comm = state->posted;
-    operation->post = (struct post){.call = wish->call, .finish = finish};
-    if (!posts_number(state->posted, &operation->post, false)) {
+    if (chosen != NULL) {
+        operation->comm = state->posted;
+        operation->post = (struct post){.call = call, .finish = finish};
+        operation->parts = wish->parts;
+    }
+    if (chosen == NULL || !posts_number(state->posted, &operation->post, false)) {
+        parts_free(wish->parts);
         reserve_put(operation);
         return false;
     }
     if (job.verbose)
-        verbose_count(chosen, wish->call.bytes);
-    int failed = make_room(operation, wish);
+        verbose_count(chosen, call.bytes);
+    int failed = operation->parts != NULL ? collect_parts(operation) : make_room(operation, wish);
     failed = failed != MPI_SUCCESS ? failed : collect(operation, &wish->send, &sent);
     failed = failed != MPI_SUCCESS ? failed : enlist(operation);
     reserve_put(sent);
@@ -270,56 +285,6 @@ int nonblocking_run(struct coll_comm *comm, const struct call *call)
     MPI_Request request = operation->request;
     await(operation);
     return PMPI_Wait(&request, MPI_STATUS_IGNORE);
-}
-
-static bool is_allowed(void)
-{
-    return dispatch_all_complete && job.started && !job.multiple && !job.devices && !failure_tolerated();
-}
-
-/* Without a rule nothing serves where ranks share CPUs, as nothing is tried there (trial.h). */
-bool nonblocking_is_wanted(void)
-{
-    return is_allowed() &&
-           (any_rule(&job.forced) || (job.is_on && (any_rule(&job.rules) || (job.by_costs && !is_crowded))));
-}
-
-/* Memory for the communicator: collective. */
-static void prepare(struct comm_state *state)
-{
-    state->is_offered = true;
-    if (!comm_state_equip(state) || state->ours->topology.nodes != 1 || !state->ours->served)
-        return;
-    if (state->ours->posts != NULL || posts_create(state->ours))
-        state->posted = state->ours;
-}
-
-void nonblocking_before_trial(struct comm_state *world)
-{
-    struct coll_comm *comm = world->ours;
-    if (is_allowed() && comm->topology.nodes == 1 && comm->served && !comm->crowded)
-        posts_create(comm);
-}
-
-void nonblocking_start(void)
-{
-    struct comm_state *world = is_allowed() ? comm_state_now(MPI_COMM_WORLD) : NULL;
-    is_crowded = world != NULL && world->peers->crowded;
-    const bool wanted = world != NULL && nonblocking_is_wanted();
-    if (wanted)
-        prepare(world);
-    dispatch_posts = libnbc_start() || wanted;
-}
-
-void nonblocking_ask(struct comm_state *state)
-{
-    if (!is_allowed())
-        return;
-    dispatch_posts = true;
-    if (!state->is_offered)
-        prepare(state);
-    else if (state->offer != NULL)
-        offer_await(state);
 }
 
 void nonblocking_end(struct comm_state *state)

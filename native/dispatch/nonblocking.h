@@ -4,6 +4,7 @@
 #define UNISONO_NONBLOCKING_H
 
 #include "comm_state.h"
+#include "parts.h"
 
 /* Memory of the program that is not, or not for us, its data one after the other. */
 struct packed {
@@ -20,13 +21,14 @@ struct wish {
     struct call call;
     struct packed send, receive;
     bool keeps;
+    struct parts *parts; /* of calls whose blocks have lengths of their own; else NULL */
 };
 
 /* Whether something of ours serves this on the communicator, as it is seen by `comm`: the same on all ranks. Local. */
 const struct implementation *nonblocking_choose(struct comm_state *state, const struct coll_comm *comm,
                                                 const struct call *call);
 
-/* Begins it. False: it is the MPI library's. Local. */
+/* Begins it. False: it is the MPI library's. Local. The wish's parts are gone then, or belong to it. */
 bool nonblocking_begin(struct comm_state *state, const struct wish *wish, MPI_Request *request, int *error);
 
 /* Whether rules, or costs, may have anything of ours for nonblocking calls: the same on all ranks. */

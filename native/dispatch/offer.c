@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "aside.h"
+#include "by_message.h"
 #include "dispatch.h"
 #include "job.h"
 #include "nonblocking.h"
@@ -61,8 +62,9 @@ void offer_begin(struct comm_state *state)
     *offer = (struct offer){.request = MPI_REQUEST_NULL, .file = -1};
     PMPI_Comm_rank(state->user, &rank);
     plan(state);
-    if (rank == ROOT && state->posted != NULL && !reserve_is_touched())
-        posts_offer(state->posted, &offer->place, &offer->file);
+    const int64_t number = rank == ROOT && state->posted != NULL && !reserve_is_touched() ? by_message_number() : 0;
+    if (number > 0)
+        posts_offer(state->posted, number, &offer->place, &offer->file);
     aside_step(state->user, &aside);
     if (PMPI_Ibcast(&offer->place, sizeof offer->place, MPI_BYTE, ROOT, state->user, &offer->request) != MPI_SUCCESS)
         offer->request = MPI_REQUEST_NULL;

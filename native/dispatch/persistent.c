@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "aside.h"
 #include "dispatch.h"
 #include "failure.h"
 #include "job.h"
@@ -97,6 +98,13 @@ static int fail(struct persistent *one, int error)
 static void prepare(struct persistent *one, const struct wish *wish)
 {
     struct call *call = &one->kept.call;
+    if (wish->parts != NULL) {
+        one->parts = wish->parts;
+        int arranged = parts_arrange(one->parts, call, one->kept.keep->rank, true);
+        if (arranged != MPI_SUCCESS)
+            fail(one, arranged);
+        return;
+    }
     int error = own(&one->send, &wish->send, &one->sent);
     if (error == MPI_SUCCESS)
         error = own(&one->receive, &wish->receive, &one->received);
@@ -119,20 +127,36 @@ struct comm_state *persistent_place(MPI_Comm comm)
     return state != NULL && (keeps_of(state) != NULL || keeps_is_early(state) || job.verbose) ? state : NULL;
 }
 
+/* Ranks that know no size alike agree on the longest block: making one may wait. False: it is none of ours. */
+static bool agree(const struct comm_state *state, bool possible, const struct wish *wish, struct call *call)
+{
+    *call = wish->call;
+    if (!collective_has_no_size(call->collective))
+        return possible;
+    struct aside aside;
+    int64_t mine = possible ? parts_longest(wish->parts) : INT64_MAX;
+    aside_step(state->user, &aside);
+    int error = PMPI_Allreduce(&mine, &call->piece, 1, MPI_INT64_T, MPI_MAX, state->user);
+    aside_back(state->user, &aside);
+    return error == MPI_SUCCESS && call->piece < INT64_MAX;
+}
+
 void persistent_make(struct comm_state *state, bool possible, const struct wish *wish, MPI_Request request)
 {
     if (state == NULL)
         return;
     struct keep *keep = state->keep;
+    struct call call = wish->call;
     const struct implementation *chosen =
-        keep != NULL && possible ? nonblocking_choose(state, keep->comm, &wish->call) : NULL;
+        keep != NULL && agree(state, possible, wish, &call) ? nonblocking_choose(state, keep->comm, &call) : NULL;
     struct persistent *one = reserve_get(sizeof *one);
     *one = (struct persistent){.request = request, .user = state->user, .is_early = possible && keeps_is_early(state)};
-    if (chosen != NULL && kept_make(&one->kept, keep, &wish->call)) {
+    if (chosen != NULL && kept_make(&one->kept, keep, &call)) {
         keeps_use(keep);
         prepare(one, wish);
         one->by = chosen;
     } else {
+        parts_free(wish->parts);
         one->kept = (struct kept){.call = wish->call};
         one->by = implementation_mpi(wish->call.collective);
     }
@@ -145,6 +169,8 @@ static int collect(const struct persistent *one)
     const MPI_Comm any = one->kept.keep->comm->comm;
     const struct packed *send = &one->send, *receive = &one->receive;
     int error = MPI_SUCCESS;
+    if (one->parts != NULL)
+        return parts_pack(one->parts, any);
     if (one->keeps)
         error = pack(receive->data, receive->count, receive->type, &receive->layout, one->received, any);
     if (error == MPI_SUCCESS && send->is_there)
@@ -185,6 +211,8 @@ void persistent_move(struct persistent *one)
     if (kept_is_over(&one->kept)) {
         one->is_over = true;
         one->error = wait_outcome(comm);
+        if (one->parts != NULL && one->error == MPI_SUCCESS)
+            one->error = parts_unpack(one->parts, comm->comm);
         if (receive->is_there && one->error == MPI_SUCCESS)
             one->error =
                 unpack(one->received, receive->data, receive->count, receive->type, &receive->layout, comm->comm);
@@ -221,6 +249,7 @@ static void drop(struct persistent **place)
         PMPI_Type_free(&one->receive.type);
     reserve_put(one->sent);
     reserve_put(one->received);
+    parts_free(one->parts);
     dispatch_known--;
     if (one->kept.keep != NULL) {
         kept_give_back(&one->kept);

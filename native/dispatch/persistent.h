@@ -18,6 +18,7 @@ struct persistent {
     struct packed send, receive;
     void *sent, *received;
     bool keeps;
+    struct parts *parts;     /* instead, where blocks have lengths of their own */
     struct persistent *next; /* of the same bucket */
     bool is_hidden;          /* complete.c: from an array in which it is at `place`, and */
     struct persistent *more; /* the next one of it that is, too */

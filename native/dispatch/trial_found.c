@@ -79,9 +79,12 @@ static enum collective tried_for(enum collective collective)
     case COLL_NEIGHBOR_ALLGATHER:
     case COLL_NEIGHBOR_ALLGATHERV:
     case COLL_NEIGHBOR_ALLTOALL: return COLL_NEIGHBOR_ALLTOALLV;
-    case COLL_IALLGATHER: return COLL_IALLTOALL;
+    case COLL_IALLGATHER:
+    case COLL_IALLGATHERV:
+    case COLL_IALLTOALLV: return COLL_IALLTOALL;
     case COLL_IBARRIER:
     case COLL_IEXSCAN:
+    case COLL_IREDUCE_SCATTER:
     case COLL_IREDUCE_SCATTER_BLOCK:
     case COLL_ISCAN: return COLL_IALLREDUCE;
     case COLL_IGATHER: return COLL_IREDUCE;
@@ -158,6 +161,8 @@ static bool typed_prefers_ours(const struct coll_comm *comm, enum collective col
 
 bool trial_prefers_ours(const struct coll_comm *comm, enum collective collective, int64_t bytes)
 {
+    if (collective == COLL_IGATHERV || collective == COLL_ISCATTERV)
+        return false; /* none that is tried is like them: with the shortest blocks the MPI library's may be quicker */
     collective = tried_for(collective);
     const int64_t is_long = 512 << 10; /* from here on it takes as long as it has bytes */
     const int rival = trial_rival_of(collective), last = known(rival, TRIAL_SIZES - 1, -1);

@@ -4,6 +4,7 @@
 #define UNISONO_WISHES_H
 
 #include "nonblocking.h"
+#include "vectors.h"
 
 bool wish_bcast(const struct comm_state *state, struct wish *wish, void *buffer, MPI_Count count, MPI_Datatype type,
                 int root);
@@ -17,5 +18,19 @@ bool wish_gather(const struct comm_state *state, struct wish *wish, const void *
                  MPI_Datatype send_type, void *to, MPI_Count count, MPI_Datatype type, int root);
 bool wish_scatter(const struct comm_state *state, struct wish *wish, const void *from, MPI_Count send_count,
                   MPI_Datatype send_type, void *to, MPI_Count count, MPI_Datatype type, int root);
+
+/* Those with a length for each rank. */
+bool wish_reduce_scatter(struct comm_state *state, struct wish *wish, const void *from, void *to,
+                         const struct dispatch_vector *given, MPI_Datatype type, MPI_Op op);
+bool wish_allgatherv(const struct comm_state *state, struct wish *wish, const void *from, MPI_Count send_count,
+                     MPI_Datatype send_type, void *to, const struct dispatch_vector *given, MPI_Datatype type);
+bool wish_alltoallv(const struct comm_state *state, struct wish *wish, const void *from,
+                    const struct dispatch_vector *send_given, MPI_Datatype send_type, void *to,
+                    const struct dispatch_vector *given, MPI_Datatype type);
+bool wish_gatherv(const struct comm_state *state, struct wish *wish, const void *from, MPI_Count send_count,
+                  MPI_Datatype send_type, void *to, const struct dispatch_vector *given, MPI_Datatype type, int root);
+bool wish_scatterv(const struct comm_state *state, struct wish *wish, const void *from,
+                   const struct dispatch_vector *given, MPI_Datatype send_type, void *to, MPI_Count count,
+                   MPI_Datatype type, int root);
 
 #endif

@@ -126,6 +126,18 @@ def begin(function: Function, comm: str) -> str:
 def dispatched(function: Function, fortran: bool = False) -> str:
     """The call of dispatch.h's function; arguments as C has them, the communicator is `used`."""
     a, parameters = function.names, function.parameters
+    comm = function.argument("MPI_Comm")
+    words = ["&used" if word == comm else word for word in vectors(function, fortran)]
+    buffers = [name for name, p in zip(a, parameters, strict=True) if p.type in ("void *", "const void *")]
+    called = f"dispatch_{function.rule}"
+    if buffers:
+        called = f"(device_is({buffers[0]}, {buffers[-1]}) ? device_{function.rule} : {called})"
+    return f"{called}({', '.join([*words, '&status'])})"
+
+
+def vectors(function: Function, fortran: bool = False) -> list[str]:
+    """The arguments as dispatch.h's functions take them: those with an entry for each rank together."""
+    a, parameters = function.names, function.parameters
     vector = f"dispatch_vector{'_c' if function.name.endswith('_c') else ''}"
     words = []
     for i, parameter in enumerate(parameters):
@@ -136,12 +148,8 @@ def dispatched(function: Function, fortran: bool = False) -> str:
                 word = f"dispatch_typed({word}, {a[i + 2]}, {'true' if fortran else 'false'})"
             words += [word] if not parameters[i - 1].array else []
         else:
-            words.append("&used" if parameter.type == "MPI_Comm" else a[i])
-    buffers = [name for name, p in zip(a, parameters, strict=True) if p.type in ("void *", "const void *")]
-    called = f"dispatch_{function.rule}"
-    if buffers:
-        called = f"(device_is({buffers[0]}, {buffers[-1]}) ? device_{function.rule} : {called})"
-    return f"{called}({', '.join([*words, '&status'])})"
+            words.append(a[i])
+    return words
 
 
 def on(function: Function) -> str:
@@ -164,11 +172,12 @@ static int on_{function.name}({declared})
 def on_posted(function: Function) -> str:
     """The same of a nonblocking call."""
     declared, passed = _declared(function), ", ".join(function.names)
+    given = ", ".join(vectors(function))
     return f"""
 int on_{function.name}({declared})
 {{
     int status = MPI_SUCCESS;
-    if (dispatch_posts && dispatch_{function.name.removesuffix("_c").lower()}({passed}, &status))
+    if (dispatch_posts && dispatch_{function.name.removesuffix("_c").lower()}({given}, &status))
         return status;
     status = REAL({function.name})({passed});
     if (__builtin_expect(dispatch_held, false))
@@ -182,7 +191,7 @@ def on_kept(function: Function) -> str:
     """The same of a persistent one: the MPI library makes its request in any case."""
     declared, passed, request = _declared(function), ", ".join(function.names), function.names[-1]
     info = function.argument("MPI_Info")
-    given = ", ".join([*(name for name in function.names[:-1] if name != info), f"*{request}"])
+    given = ", ".join([*(word for word in vectors(function)[:-1] if word != info), f"*{request}"])
     return f"""
 int on_{function.name}({declared})
 {{

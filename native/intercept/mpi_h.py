@@ -37,16 +37,21 @@ SERVED = (
 
 POSTED = (
     "Iallgather",
+    "Iallgatherv",
     "Iallreduce",
     "Ialltoall",
+    "Ialltoallv",
     "Ibarrier",
     "Ibcast",
     "Iexscan",
     "Igather",
+    "Igatherv",
     "Ireduce",
+    "Ireduce_scatter",
     "Ireduce_scatter_block",
     "Iscan",
     "Iscatter",
+    "Iscatterv",
 )
 """The nonblocking ones of them, and so the persistent ones. Fortran's bindings call PMPI_X for these, which passes by
 dispatch as well."""

@@ -79,14 +79,14 @@ static int block(const char *collective, int bytes, const struct buffers *b, MPI
     return UNKNOWN;
 }
 
-/* The whole vector has so many bytes; the first ranks have one more of what cannot be divided. */
-static int reduce_scatter(int bytes, const struct buffers *b, MPI_Comm comm)
+/* Counts of a whole vector of so many bytes; the first ranks have one more of what cannot be divided. */
+static const int *divided(int bytes, const struct buffers *b, MPI_Comm comm)
 {
     int ranks;
     MPI_Comm_size(comm, &ranks);
     for (int rank = 0; rank < ranks; ++rank)
         b->counts[rank] = bytes / ranks + (rank < bytes % ranks);
-    return MPI_Reduce_scatter(b->out, b->in, b->counts, MPI_BYTE, MPI_BOR, comm);
+    return b->counts;
 }
 
 /* Those that do not; the request is waited for. */
@@ -113,6 +113,16 @@ static int begin(const char *collective, int bytes, const struct buffers *b, MPI
         return MPI_Iscatter(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, 0, comm, request);
     if (strcmp(collective, "ireduce_scatter_block") == 0)
         return MPI_Ireduce_scatter_block(out, in, bytes, MPI_BYTE, MPI_BOR, comm, request);
+    if (strcmp(collective, "iallgatherv") == 0)
+        return MPI_Iallgatherv(out, bytes, MPI_BYTE, in, b->counts, b->offsets, MPI_BYTE, comm, request);
+    if (strcmp(collective, "ialltoallv") == 0)
+        return MPI_Ialltoallv(out, b->counts, b->offsets, MPI_BYTE, in, b->counts, b->offsets, MPI_BYTE, comm, request);
+    if (strcmp(collective, "igatherv") == 0)
+        return MPI_Igatherv(out, bytes, MPI_BYTE, in, b->counts, b->offsets, MPI_BYTE, 0, comm, request);
+    if (strcmp(collective, "iscatterv") == 0)
+        return MPI_Iscatterv(out, b->counts, b->offsets, MPI_BYTE, in, bytes, MPI_BYTE, 0, comm, request);
+    if (strcmp(collective, "ireduce_scatter") == 0)
+        return MPI_Ireduce_scatter(out, in, divided(bytes, b, comm), MPI_BYTE, MPI_BOR, comm, request);
     if (strcmp(collective, "ibarrier") == 0)
         return MPI_Ibarrier(comm, request);
     return UNKNOWN;
@@ -147,7 +157,7 @@ int call_once(const char *collective, int bytes, MPI_Comm comm)
     const struct buffers made = buffers_of(collective, bytes, ranks > 1 ? ranks : 2); /* on a line two neighbours */
     int error = block(collective, bytes, &made, comm);
     if (error == UNKNOWN && strcmp(collective, "reduce_scatter") == 0)
-        error = reduce_scatter(bytes, &made, comm);
+        error = MPI_Reduce_scatter(made.out, made.in, divided(bytes, &made, comm), MPI_BYTE, MPI_BOR, comm);
     if (error == UNKNOWN && strncmp(collective, near, strlen(near)) == 0)
         error = to_neighbours(collective, bytes, &made, comm);
     if (error == UNKNOWN) {

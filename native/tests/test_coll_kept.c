@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "node/given.h"
 #include "node/kept.h"
 #include "reserve.h"
 #include "stub_segment.h"
@@ -28,13 +29,6 @@ void wait_longer(struct coll_comm *comm, const _Atomic uint64_t *counter, uint64
 int64_t room_limit(void)
 {
     return (int64_t)65536 * ranks * 16; /* so little that not all requests have a place */
-}
-
-int64_t posts_given(enum collective collective, int64_t bytes, int all)
-{
-    bool to_each =
-        collective == COLL_IALLTOALL || collective == COLL_ISCATTER || collective == COLL_IREDUCE_SCATTER_BLOCK;
-    return to_each ? bytes * all : bytes;
 }
 
 static uint32_t mixed(uint32_t a, uint32_t b)
@@ -88,7 +82,7 @@ static void make(struct keep *keep, struct request *request, uint32_t number)
     struct call call = {.collective = drawn[chance % (sizeof drawn / sizeof *drawn)],
                         .root = (int)(chance >> 8) % ranks,
                         .reduction = {.element = 4, .combine = sum}};
-    const bool to_each = posts_given(call.collective, 1, 2) == 2;
+    const bool to_each = given_bytes(&(struct call){.collective = call.collective, .bytes = 1}, 2) == 2;
     const int64_t most = chance >> 16 & 3 ? 20 : NUMBERS, numbers = 1 + mixed(number, 2) % (uint32_t)most;
     call.count = to_each ? numbers / ranks + 1 : numbers;
     call.bytes = call.collective == COLL_IBARRIER ? 0 : 4 * call.count;

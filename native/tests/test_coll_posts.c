@@ -156,7 +156,7 @@ static void come(struct coll_comm *comm, int k)
            !atomic_load(&offered)) /* at the end of the block rank 0 would wait for it for ever */
         sched_yield();
     if (comm->rank == 0) {
-        CHECK(posts_offer(comm, &place, &file));
+        CHECK(posts_offer(comm, 1, &place, &file));
         atomic_store(&offered, 1);
     } else if (k >= mine) {
         CHECK(posts_take(comm, &place));

@@ -59,6 +59,25 @@ def test_nobody_needs_another_rank_in_mpi(tools: Toolchain, program: Path, tmp_p
     assert _served(ran.error, "iallreduce") == {"unisono/posted": 5}
 
 
+VECTORS = ("iallgatherv", "ialltoallv", "igatherv", "ireduce_scatter", "iscatterv")
+"""Those with a length for each rank."""
+
+
+@pytest.mark.parametrize("ranks", [2, 4, pytest.param(8, marks=pytest.mark.nightly)])
+def test_blocks_of_lengths_of_their_own(tools: Toolchain, ranks: int, tmp_path: Path) -> None:
+    """Short and long ones, on communicators with a private one and without."""
+    if ranks > 2 and tools.name.startswith(("mpich", "intel")):
+        ranks = 3  # whose ranks do not give their CPUs away
+    program = compiled(tools, tmp_path, str(PROGRAMS / "later_blocks.c"))
+    rules = tmp_path / "rules"
+    rules.write_text("\n".join(("unisono-rules 1", *(f"{name} * * 0 max unisono/posted" for name in VECTORS), "")))
+    env = {"UNISONO_RULES": str(rules), "UNISONO_VERBOSE": "1", "UNISONO_PATIENCE": "0"}
+    ran = run(tools, tmp_path, program, "1200", ranks=ranks, env=env, record=False)
+    assert (ran.status, ran.out.split()) == (0, ["right"]), ran.out + ran.error
+    for name in VECTORS:
+        assert _served(ran.error, name)["unisono/posted"] > 50, f"{name}: not the long ones of an iallgatherv"
+
+
 def _rules(folder: Path) -> dict[str, str]:
     rules = folder / "rules"
     rules.write_text("unisono-rules 1\niallreduce * * 0 max unisono/posted\n")

@@ -33,17 +33,28 @@ static void finish(void)
     const struct collective coll_##name = {#name, prepare_##name, run_##name, fill_##name, verify_##name, 1};
 
 #define BYTES (int)operation->bytes, MPI_BYTE
+#define BLOCKS operation->counts, operation->offsets, MPI_BYTE
 #define ELEMENTS (int)elements_in(operation, operation->bytes), elements_type(operation), elements_op(operation)
 
 NONBLOCKING(iallgather, coll_allgather, MPI_Iallgather(send, BYTES, receive, BYTES, comm, &request))
+NONBLOCKING(iallgatherv, coll_allgatherv,
+            MPI_Iallgatherv(send, (int)operation->send_bytes, MPI_BYTE, receive, BLOCKS, comm, &request))
 NONBLOCKING(iallreduce, coll_allreduce, MPI_Iallreduce(send, receive, ELEMENTS, comm, &request))
 NONBLOCKING(ialltoall, coll_alltoall, MPI_Ialltoall(send, BYTES, receive, BYTES, comm, &request))
+NONBLOCKING(ialltoallv, coll_alltoallv, MPI_Ialltoallv(send, BLOCKS, receive, BLOCKS, comm, &request))
 NONBLOCKING(ibarrier, coll_barrier, MPI_Ibarrier(comm, &request))
 NONBLOCKING(ibcast, coll_bcast, MPI_Ibcast(operation->rank == 0 ? send : receive, BYTES, 0, comm, &request))
 NONBLOCKING(iexscan, coll_exscan, MPI_Iexscan(send, receive, ELEMENTS, comm, &request))
 NONBLOCKING(igather, coll_gather, MPI_Igather(send, BYTES, receive, BYTES, 0, comm, &request))
+NONBLOCKING(igatherv, coll_gatherv,
+            MPI_Igatherv(send, (int)operation->send_bytes, MPI_BYTE, receive, BLOCKS, 0, comm, &request))
 NONBLOCKING(ireduce, coll_reduce, MPI_Ireduce(send, receive, ELEMENTS, 0, comm, &request))
+NONBLOCKING(ireduce_scatter, coll_reduce_scatter,
+            MPI_Ireduce_scatter(send, receive, operation->counts, elements_type(operation), elements_op(operation),
+                                comm, &request))
 NONBLOCKING(ireduce_scatter_block, coll_reduce_scatter_block,
             MPI_Ireduce_scatter_block(send, receive, ELEMENTS, comm, &request))
 NONBLOCKING(iscan, coll_scan, MPI_Iscan(send, receive, ELEMENTS, comm, &request))
 NONBLOCKING(iscatter, coll_scatter, MPI_Iscatter(send, BYTES, receive, BYTES, 0, comm, &request))
+NONBLOCKING(iscatterv, coll_scatterv,
+            MPI_Iscatterv(send, BLOCKS, receive, (int)operation->receive_bytes, MPI_BYTE, 0, comm, &request))

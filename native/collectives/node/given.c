@@ -8,11 +8,54 @@ static void copy(void *to, const void *from, int64_t bytes)
         memcpy(to, from, (size_t)bytes);
 }
 
-bool given_is_nothing(const struct call *call, int rank)
+/* What is nothing may be nowhere. */
+static void copy_some(void *to, const void *from, int64_t bytes)
 {
-    bool from_root = call->collective == COLL_IBCAST || call->collective == COLL_ISCATTER;
-    bool to_root = call->collective == COLL_IGATHER;
-    return call->collective == COLL_IBARRIER || (from_root && rank != call->root) || (to_root && rank == call->root);
+    if (bytes > 0)
+        memcpy(to, from, (size_t)bytes);
+}
+
+int64_t given_bytes(const struct call *call, int ranks)
+{
+    switch (call->collective) {
+    case COLL_IALLTOALL:
+    case COLL_ISCATTER:
+    case COLL_IREDUCE_SCATTER_BLOCK: return call->bytes * ranks;
+    case COLL_IALLTOALLV:
+    case COLL_ISCATTERV: return call->piece * ranks;
+    case COLL_IALLGATHERV:
+    case COLL_IGATHERV: return call->piece;
+    default: return call->bytes;
+    }
+}
+
+static bool is_nothing(const struct call *call, int rank)
+{
+    switch (call->collective) {
+    case COLL_IBARRIER: return true;
+    case COLL_IBCAST:
+    case COLL_ISCATTER:
+    case COLL_ISCATTERV: return rank != call->root;
+    case COLL_IGATHER: return rank == call->root;
+    default: return false;
+    }
+}
+
+void given_put(const struct call *call, int rank, int ranks, unsigned char *to)
+{
+    const char *send = call->send;
+    if (is_nothing(call, rank))
+        return;
+    switch (call->collective) {
+    case COLL_IALLGATHERV:
+    case COLL_IGATHERV: copy_some(to, send, call->own); break;
+    case COLL_IALLTOALLV:
+    case COLL_ISCATTERV:
+        for (int i = 0; i < ranks; i++)
+            copy_some(to + i * call->piece, send + call->send_at[i], call->send_bytes[i]);
+        break;
+    default: memcpy(to, send, (size_t)given_bytes(call, ranks)); break;
+    }
 }
 
 void given_to_self(const struct call *call, int rank)
@@ -29,7 +72,9 @@ void given_expected(const struct call *call, int rank, int ranks, int *from, int
     switch (call->collective) {
     case COLL_IBCAST:
     case COLL_ISCATTER: *from = call->root, *until = rank == call->root ? call->root : call->root + 1; break;
+    case COLL_ISCATTERV: *from = call->root, *until = call->root + 1; break;
     case COLL_IGATHER:
+    case COLL_IGATHERV:
     case COLL_IREDUCE: *until = rank == call->root ? ranks : 0; break;
     case COLL_ISCAN: *until = rank + 1; break;
     case COLL_IEXSCAN: *until = rank; break;
@@ -75,6 +120,20 @@ void given_take(const struct call *call, int rank, int ranks, const unsigned cha
     case COLL_IALLTOALL:
         for (int i = 0; i < ranks; i++)
             memcpy(receive + i * bytes, first + i * apart + rank * bytes, (size_t)bytes);
+        break;
+    case COLL_ISCATTERV: copy_some(receive, first + from * apart + rank * call->piece, call->own); break;
+    case COLL_IALLGATHERV:
+    case COLL_IGATHERV:
+        for (int i = 0; i < until; i++)
+            copy_some(receive + call->receive_at[i], first + i * apart, call->receive_bytes[i]);
+        break;
+    case COLL_IALLTOALLV:
+        for (int i = 0; i < ranks; i++)
+            copy_some(receive + call->receive_at[i], first + i * apart + rank * call->piece, call->receive_bytes[i]);
+        break;
+    case COLL_IREDUCE_SCATTER:
+        if (call->own > 0)
+            combine(call, ranks, call->own_at, first, apart);
         break;
     case COLL_IREDUCE_SCATTER_BLOCK: combine(call, ranks, rank * bytes, first, apart); break;
     case COLL_IREDUCE:

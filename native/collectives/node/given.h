@@ -4,8 +4,11 @@
 
 #include "../collectives.h"
 
-/* Whether this rank has nothing for the others. */
-bool given_is_nothing(const struct call *call, int rank);
+/* Bytes that a rank gives at most: the same on all ranks. */
+int64_t given_bytes(const struct call *call, int ranks);
+
+/* Puts there what this rank gives, which may be nothing. */
+void given_put(const struct call *call, int rank, int ranks, unsigned char *to);
 
 /* The root's own block, which goes through no shared memory. */
 void given_to_self(const struct call *call, int rank);

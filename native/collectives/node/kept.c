@@ -1,8 +1,6 @@
 /* Starts of persistent collectives. */
 #include "kept.h"
 
-#include <string.h>
-
 #include "given.h"
 
 /* What a rank gives with a start. */
@@ -23,8 +21,7 @@ void kept_start(struct kept *kept)
     const struct call *call = &kept->call;
     const int rank = kept->keep->rank;
     const uint64_t start = kept->starts++;
-    if (!given_is_nothing(call, rank))
-        memcpy(data_of(kept, rank, start), call->send, (size_t)kept->given);
+    given_put(call, rank, kept->keep->ranks, data_of(kept, rank, start));
     atomic_store_explicit(count_of(kept, rank, start), start + 1, memory_order_release);
     given_to_self(call, rank);
     given_expected(call, rank, kept->keep->ranks, &kept->seen, &kept->until);

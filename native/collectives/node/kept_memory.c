@@ -1,6 +1,8 @@
 /* The memory of persistent collectives, and who has which place. */
 #include "kept.h"
 
+#include "given.h"
+
 static const uint64_t place_bits = UINT64_C(0xffffffff);
 
 /* Of a rank: for some hundred requests of short messages, or a few of long ones. */
@@ -121,7 +123,9 @@ static int slots_for(enum collective collective, int64_t given)
     switch (collective) {
     case COLL_IBCAST:
     case COLL_ISCATTER:
+    case COLL_ISCATTERV:
     case COLL_IGATHER:
+    case COLL_IGATHERV:
     case COLL_IREDUCE:
     case COLL_ISCAN:
     case COLL_IEXSCAN: return given <= cheap ? KEPT_SLOTS_MOST : 2;
@@ -138,10 +142,12 @@ static void find_readers(struct kept *kept)
     switch (call->collective) {
     case COLL_IBCAST:
     case COLL_ISCATTER:
+    case COLL_ISCATTERV:
         kept->reads = !is_root;
         kept->readers_end = is_root ? ranks : 0;
         break;
     case COLL_IGATHER:
+    case COLL_IGATHERV:
     case COLL_IREDUCE:
         kept->reads = is_root;
         kept->first_reader = call->root;
@@ -159,7 +165,7 @@ static void find_readers(struct kept *kept)
 
 bool kept_make(struct kept *kept, struct keep *keep, const struct call *call)
 {
-    const int64_t given = posts_given(call->collective, call->bytes, keep->ranks), line = LINE_BYTES;
+    const int64_t given = given_bytes(call, keep->ranks), line = LINE_BYTES;
     *kept = (struct kept){.keep = keep, .call = *call, .given = given, .is_long = given > POST_ROOM};
     kept->slots = slots_for(call->collective, given);
     kept->apart = kept->is_long ? (given + line - 1) / line * line : 0;

@@ -1,8 +1,6 @@
 /* Operations from their begin to their end. */
 #include "posts.h"
 
-#include <string.h>
-
 #include "given.h"
 
 /* One turn of waiting for room, where all ranks wait for the operation. */
@@ -21,7 +19,7 @@ static bool wait_for_room(void *with)
 bool posts_number(struct coll_comm *comm, struct post *post, bool blocks)
 {
     struct waiting waiting = {.comm = comm};
-    const int64_t given = posts_given(post->call.collective, post->call.bytes, comm->posts->ranks);
+    const int64_t given = given_bytes(&post->call, comm->posts->ranks);
     return posts_decide(comm->posts, post, given, blocks ? wait_for_room : NULL, &waiting);
 }
 
@@ -30,9 +28,7 @@ void posts_post(struct coll_comm *comm, struct post *post)
     struct posts *posts = comm->posts;
     const struct call *call = &post->call;
     const int rank = posts->rank;
-    if (!given_is_nothing(call, rank))
-        memcpy(posts_data(posts, post, rank), call->send,
-               (size_t)posts_given(call->collective, call->bytes, posts->ranks));
+    given_put(call, rank, posts->ranks, posts_data(posts, post, rank));
     posts_give(posts, post);
     given_to_self(call, rank);
     given_expected(call, rank, posts->ranks, &post->seen, &post->until);

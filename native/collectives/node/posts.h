@@ -52,6 +52,7 @@ struct posts_rank {
     _Alignas(LINE_BYTES) _Atomic uint64_t word;
     _Atomic uint64_t first; /* the greatest of the operations with which ranks come to the memory */
     _Atomic int present;    /* ranks that have come */
+    int64_t messages;       /* by what the messages of these ranks are told from others' */
     struct post_line lines[POSTS];
 };
 
@@ -80,17 +81,20 @@ void posts_free(struct coll_comm *comm);
 
 /* The same where ranks cannot wait for each other. Local: comm->posts without memory, so that operations are numbered from
  * here on, though all are the MPI library's. Then local 0 offers memory, of which it tells the others by `place` (*file has to
- * stay open until posts_complete()); each of them takes it. Without it, or where a rank does not take it, all remain the MPI
+ * stay open until posts_complete()), with a number for `messages`; each of them takes it. Without it, or where a rank does not take it, all remain the MPI
  * library's. */
 void posts_announce(struct coll_comm *comm);
-bool posts_offer(struct coll_comm *comm, struct shared_place *place, int *file);
+bool posts_offer(struct coll_comm *comm, int64_t messages, struct shared_place *place, int *file);
 bool posts_take(struct coll_comm *comm, const struct shared_place *place);
 /* Whether all ranks have it. */
 bool posts_complete(const struct posts *posts);
 
-/* Bytes that a rank gives at most, and whether there is room for it. */
-int64_t posts_given(enum collective collective, int64_t bytes, int ranks);
+/* Whether there is room for such calls, and for this one: the same on all ranks. */
 bool posts_fit(const struct coll_comm *comm, enum collective collective, const struct shape *shape);
+bool posts_hold(const struct coll_comm *comm, const struct call *call);
+/* Of calls whose ranks agree on no size: the longest block for which there is room in each (struct call's `piece`). As many of these
+ * calls are under way together as twice the longest of the others. */
+int64_t posts_piece(const struct coll_comm *comm, enum collective collective);
 
 /* The parts of the two below. Whether the next operation, in which a rank gives at most so many bytes, is ours: the same on all
  * ranks. `may_wait`: for room. Then where what this rank gives belongs, and what another has given. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../reserve.h"
+#include "given.h"
 
 enum { MPIS_SHIFT = 31, NUMBER_SHIFT = 32, RUN_MOST = 1 << 30 };
 
@@ -67,13 +68,14 @@ static void come(struct posts *posts)
     atomic_fetch_add(&first->present, 1);
 }
 
-bool posts_offer(struct coll_comm *comm, struct shared_place *place, int *file)
+bool posts_offer(struct coll_comm *comm, int64_t messages, struct shared_place *place, int *file)
 {
     struct posts *posts = comm->posts;
     if (!segment_offer(&posts->segment, comm, bytes_of(posts), place, file))
         return false;
     /* All before is the MPI library's. */
     atomic_store_explicit(&posts_part(posts, 0)->word, UINT64_C(1) << MPIS_SHIFT | RUN_MOST, memory_order_relaxed);
+    posts_part(posts, 0)->messages = messages;
     come(posts);
     return true;
 }
@@ -101,17 +103,25 @@ void posts_free(struct coll_comm *comm)
     comm->posts = NULL;
 }
 
-int64_t posts_given(enum collective collective, int64_t bytes, int ranks)
+int64_t posts_piece(const struct coll_comm *comm, enum collective collective)
 {
-    bool to_each =
-        collective == COLL_IALLTOALL || collective == COLL_ISCATTER || collective == COLL_IREDUCE_SCATTER_BLOCK;
-    return to_each ? bytes * ranks : bytes;
+    const int64_t line = 64, room = comm->posts->arena / AT_ONCE / 2;
+    return room / (collective == COLL_IGATHERV ? 1 : comm->ranks) / line * line;
+}
+
+bool posts_hold(const struct coll_comm *comm, const struct call *call)
+{
+    const int64_t arena = comm->posts->arena;
+    return call->bytes <= arena && call->piece <= arena && given_bytes(call, comm->ranks) <= arena / AT_ONCE;
 }
 
 bool posts_fit(const struct coll_comm *comm, enum collective collective, const struct shape *shape)
 {
-    return comm->posts != NULL && shape->bytes <= comm->posts->arena &&
-           posts_given(collective, shape->bytes, comm->ranks) <= comm->posts->arena / AT_ONCE;
+    /* Of an iallgatherv on average: posts_hold() knows the longest block. */
+    const struct call call = {.collective = collective, .bytes = shape->bytes, .piece = shape->bytes};
+    if (comm->posts == NULL)
+        return false;
+    return collective_has_no_size(collective) ? posts_piece(comm, collective) > 0 : posts_hold(comm, &call);
 }
 
 /* All ranks have finished the operations of ours below. */

@@ -52,6 +52,11 @@ int64_t room_taken(void)
     return 0;
 }
 
+int64_t room_number(void)
+{
+    return 0;
+}
+
 bool room_take(int64_t bytes)
 {
     (void)bytes;
@@ -75,7 +80,7 @@ void room_give(int64_t bytes)
 #include "../../common/memory.h"
 #include "../../common/shared_memory.h"
 
-static _Atomic int64_t *taken; /* in the page that all share; NULL: nothing is shared */
+static _Atomic int64_t *taken; /* in the page that all share, before the numbers given; NULL: nothing is shared */
 static int64_t limit;
 static bool named;
 
@@ -92,6 +97,11 @@ int64_t room_limit(void)
 int64_t room_taken(void)
 {
     return taken != NULL ? atomic_load(taken) : 0;
+}
+
+int64_t room_number(void)
+{
+    return taken != NULL ? atomic_fetch_add(taken + 1, 1) + 1 : 0;
 }
 
 bool room_take(int64_t bytes)

@@ -37,6 +37,9 @@ static inline int64_t room_share(int64_t most)
 bool room_take(int64_t bytes);
 void room_give(int64_t bytes);
 
+/* A number that nothing else on the machine has; 0: none. */
+int64_t room_number(void);
+
 /* Bytes taken, by all ranks of the machine. */
 int64_t room_taken(void);
 

@@ -17,24 +17,23 @@ enum { IS_MPICH = 1 };
 enum { IS_MPICH = 0 };
 #endif
 
-/* The call under test. */
-#if MPI_VERSION >= 4
-#define TESTED_NOW(name, ...) (trial->large ? MPI_##name##_c(__VA_ARGS__) : MPI_##name(__VA_ARGS__))
-#define TESTED_LATER(name, ...) (trial->large ? LATER_C_##name(__VA_ARGS__) : LATER_##name(__VA_ARGS__))
-#define TESTED_AGAIN(name, ...) (trial->large ? MPI_##name##_init_c(__VA_ARGS__) : MPI_##name##_init(__VA_ARGS__))
+/* The call under test, which has counts as arrays of one width: TESTED_WIDE is that with large counts. */
+#if HAS_PERSISTENT
+#define TESTED_AGAIN(name, ...) name(__VA_ARGS__)
 #else
-#define TESTED_NOW(name, ...) MPI_##name(__VA_ARGS__)
-#define TESTED_LATER(name, ...) LATER_##name(__VA_ARGS__)
-#define TESTED_AGAIN(name, ...) MPI_##name##_init(__VA_ARGS__)
-#endif
-#if !HAS_PERSISTENT
-#undef TESTED_AGAIN
 #define TESTED_AGAIN(name, ...) MPI_ERR_OTHER
 #endif
-#define TESTED(name, ...)                                                                                              \
-    (trial->persistent ? later_end(trial, TESTED_AGAIN(name, __VA_ARGS__, MPI_INFO_NULL, &trial->request))             \
-     : trial->later    ? later_end(trial, TESTED_LATER(name, __VA_ARGS__, &trial->request))                            \
-                       : TESTED_NOW(name, __VA_ARGS__))
+#define TESTED_BY(now, later_form, again, ...)                                                                         \
+    (trial->persistent ? later_end(trial, TESTED_AGAIN(again, __VA_ARGS__, MPI_INFO_NULL, &trial->request))            \
+     : trial->later    ? later_end(trial, later_form(__VA_ARGS__, &trial->request))                                    \
+                       : now(__VA_ARGS__))
+#define TESTED_INT(name, ...) TESTED_BY(MPI_##name, LATER_##name, MPI_##name##_init, __VA_ARGS__)
+#define TESTED_WIDE(name, ...) TESTED_BY(MPI_##name##_c, LATER_C_##name, MPI_##name##_init_c, __VA_ARGS__)
+#if MPI_VERSION >= 4
+#define TESTED(name, ...) (trial->large ? TESTED_WIDE(name, __VA_ARGS__) : TESTED_INT(name, __VA_ARGS__))
+#else
+#define TESTED(name, ...) TESTED_INT(name, __VA_ARGS__)
+#endif
 
 /* Two equal buffers with room around them, one for each way. */
 struct pair {

@@ -127,21 +127,21 @@ static bool try_blocks(struct trial *trial, bool gathers)
     return good;
 }
 
-static int gather_v(const struct trial *trial, const void *from, int some, MPI_Datatype sends, void *to,
-                    const int *counts, const int *at, MPI_Datatype type)
+static int gather_v(struct trial *trial, const void *from, int some, MPI_Datatype sends, void *to, const int *counts,
+                    const int *at, MPI_Datatype type)
 {
 #if MPI_VERSION >= 4
     MPI_Count wide[RANKS_MOST];
     MPI_Aint wide_at[RANKS_MOST];
     widen(trial->ranks, counts, at, wide, wide_at);
     if (trial->large)
-        return MPI_Allgatherv_c(from, some, sends, to, wide, wide_at, type, trial->comm);
+        return TESTED_WIDE(Allgatherv, from, some, sends, to, wide, wide_at, type, trial->comm);
 #endif
-    return MPI_Allgatherv(from, some, sends, to, counts, at, type, trial->comm);
+    return TESTED_INT(Allgatherv, from, some, sends, to, counts, at, type, trial->comm);
 }
 
-static int exchange_v(const struct trial *trial, const void *from, const int *some, const int *some_at,
-                      MPI_Datatype sends, void *to, const int *counts, const int *at, MPI_Datatype type)
+static int exchange_v(struct trial *trial, const void *from, const int *some, const int *some_at, MPI_Datatype sends,
+                      void *to, const int *counts, const int *at, MPI_Datatype type)
 {
 #if MPI_VERSION >= 4
     MPI_Count wide[2][RANKS_MOST];
@@ -149,9 +149,9 @@ static int exchange_v(const struct trial *trial, const void *from, const int *so
     widen(trial->ranks, some, some_at, wide[0], wide_at[0]);
     widen(trial->ranks, counts, at, wide[1], wide_at[1]);
     if (trial->large)
-        return MPI_Alltoallv_c(from, wide[0], wide_at[0], sends, to, wide[1], wide_at[1], type, trial->comm);
+        return TESTED_WIDE(Alltoallv, from, wide[0], wide_at[0], sends, to, wide[1], wide_at[1], type, trial->comm);
 #endif
-    return MPI_Alltoallv(from, some, some_at, sends, to, counts, at, type, trial->comm);
+    return TESTED_INT(Alltoallv, from, some, some_at, sends, to, counts, at, type, trial->comm);
 }
 
 static bool try_allgatherv(struct trial *trial)

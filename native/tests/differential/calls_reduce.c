@@ -96,9 +96,9 @@ static int scatter_sum(struct trial *trial, bool alike, bool tested, const void 
     for (int i = 0; i < trial->ranks; i++)
         wide[i] = counts[i];
     if (trial->large)
-        return MPI_Reduce_scatter_c(from, to, wide, what->type, what->op, trial->comm);
+        return TESTED_WIDE(Reduce_scatter, from, to, wide, what->type, what->op, trial->comm);
 #endif
-    return MPI_Reduce_scatter(from, to, counts, what->type, what->op, trial->comm);
+    return TESTED_INT(Reduce_scatter, from, to, counts, what->type, what->op, trial->comm);
 }
 
 /* reduce_scatter and, where all blocks are alike, reduce_scatter_block. In place what is behind the own block may be

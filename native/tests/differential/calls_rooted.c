@@ -78,7 +78,7 @@ static void exchange_blocks(const struct trial *trial, int root, bool gathers, b
     free(requests);
 }
 
-static int call_rooted_v(const struct trial *trial, bool gathers, void *one, int some, MPI_Datatype type, void *many,
+static int call_rooted_v(struct trial *trial, bool gathers, void *one, int some, MPI_Datatype type, void *many,
                          const int *counts, const int *at, MPI_Datatype types, int root)
 {
 #if MPI_VERSION >= 4
@@ -86,12 +86,12 @@ static int call_rooted_v(const struct trial *trial, bool gathers, void *one, int
     MPI_Aint wide_at[RANKS_MOST];
     widen(trial->ranks, counts, at, wide, wide_at);
     if (trial->large && gathers)
-        return MPI_Gatherv_c(one, some, type, many, wide, wide_at, types, root, trial->comm);
+        return TESTED_WIDE(Gatherv, one, some, type, many, wide, wide_at, types, root, trial->comm);
     if (trial->large)
-        return MPI_Scatterv_c(many, wide, wide_at, types, one, some, type, root, trial->comm);
+        return TESTED_WIDE(Scatterv, many, wide, wide_at, types, one, some, type, root, trial->comm);
 #endif
-    return gathers ? MPI_Gatherv(one, some, type, many, counts, at, types, root, trial->comm)
-                   : MPI_Scatterv(many, counts, at, types, one, some, type, root, trial->comm);
+    return gathers ? TESTED_INT(Gatherv, one, some, type, many, counts, at, types, root, trial->comm)
+                   : TESTED_INT(Scatterv, many, counts, at, types, one, some, type, root, trial->comm);
 }
 
 /* gatherv and scatterv: every rank draws the length of its block by itself, and the root draws what they have drawn.

@@ -4,9 +4,22 @@
 
 /* MPICH 4.0.2's nonblocking reduction in place crashes as its blocking one does (buffers.h), and those of the others that block give
  * no reference for all of what is drawn here; so those that ours serve, without what MPICH cannot. */
-static const char *const names[] = {
-    "allgather", "allreduce",           "alltoall", "barrier", "bcast", "exscan", "gather", "reduce", "scan",
-    "scatter",   "reduce_scatter_block"};
+static const char *const names[] = {"allgather",
+                                    "allgatherv",
+                                    "allreduce",
+                                    "alltoall",
+                                    "alltoallv",
+                                    "barrier",
+                                    "bcast",
+                                    "exscan",
+                                    "gather",
+                                    "gatherv",
+                                    "reduce",
+                                    "reduce_scatter",
+                                    "reduce_scatter_block",
+                                    "scan",
+                                    "scatter",
+                                    "scatterv"};
 
 void later_draw(struct trial *trial)
 {

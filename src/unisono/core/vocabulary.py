@@ -33,16 +33,21 @@ COLLECTIVES: dict[str, str] = {
     "neighbor_alltoallv": N_("what each rank sends on average to each of its up to 6 neighbours in a grid of ranks"),
     "barrier": N_("none (0)"),
     "iallgather": N_("what each rank contributes (per pair)"),
+    "iallgatherv": N_("what each rank contributes on average (per pair)"),
     "iallreduce": N_("the whole vector, on every rank"),
     "ialltoall": N_("what each rank sends to each other (per pair)"),
+    "ialltoallv": N_("what each rank sends to each other on average (per pair)"),
     "ibarrier": N_("none (0)"),
     "ibcast": N_("the whole vector"),
     "iexscan": N_("the whole vector"),
     "igather": N_("what each rank contributes (per pair)"),
+    "igatherv": N_("what each rank contributes on average (per pair)"),
     "ireduce": N_("the whole vector"),
+    "ireduce_scatter": N_("the whole vector"),
     "ireduce_scatter_block": N_("what each rank receives (per pair)"),
     "iscan": N_("the whole vector"),
     "iscatter": N_("what each rank receives (per pair)"),
+    "iscatterv": N_("what each rank receives on average (per pair)"),
     "pingpong": N_("one message between rank 0 and the farthest rank"),
     "allreduce5": N_("the whole vector of each of five allreduces in a row; the time is that of one (Nakajima 2009)"),
     "halo26": N_("what each rank sends to each of its up to 26 neighbours in a cube of ranks (Nakajima 2009)"),
@@ -249,17 +254,8 @@ def one_for_all(collective: str, setting: Mapping[str, str]) -> bool:
 
 
 NONBLOCKING = (
-    "iallgather",
-    "iallreduce",
-    "ialltoall",
-    "ibarrier",
-    "ibcast",
-    "iexscan",
-    "igather",
-    "ireduce",
-    "ireduce_scatter_block",
-    "iscan",
-    "iscatter",
+    *("iallgather", "iallgatherv", "iallreduce", "ialltoall", "ialltoallv", "ibarrier", "ibcast", "iexscan"),
+    *("igather", "igatherv", "ireduce", "ireduce_scatter", "ireduce_scatter_block", "iscan", "iscatter", "iscatterv"),
 )
 """Nonblocking collectives: what is measured is the call and the wait for it, one after the other."""
 
@@ -314,7 +310,11 @@ REDUCTIONS = ("allreduce", "reduce")
 NEIGHBOURHOODS = ("neighbor_allgather", "neighbor_allgatherv", "neighbor_alltoall", "neighbor_alltoallv")
 """Collectives of ranks with their neighbours in a communicator's topology."""
 
-WITHOUT_SIZE = ("alltoallv", "alltoallw", "barrier", "gatherv", "ibarrier", "scatterv", *NEIGHBOURHOODS)
+WITHOUT_SIZE = (
+    *("alltoallv", "alltoallw", "barrier", "gatherv", "scatterv"),
+    *("ialltoallv", "ibarrier", "igatherv", "iscatterv"),
+    *NEIGHBOURHOODS,
+)
 """Collectives whose ranks know no size that all of them agree on: whoever chooses call by call has one rule for all."""
 
 

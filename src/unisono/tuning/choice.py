@@ -11,7 +11,7 @@ from unisono.core.errors import UserError
 from unisono.core.interval import Interval
 from unisono.core.language import N_, _
 from unisono.core.sizes import format_size
-from unisono.core.vocabulary import NONBLOCKING, POSTED_MOST, Setting, is_ours
+from unisono.core.vocabulary import NONBLOCKING, POSTED_MOST, WITHOUT_SIZE, Setting, is_ours
 from unisono.tuning import choosing
 from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import Plan, Rule
@@ -180,6 +180,8 @@ def lookup(
 
 def _too_long(collective: str, size: int, ranks: int) -> list[str]:
     gives_to_each = collective in {"ialltoall", "iscatter", "ireduce_scatter_block"}  # whose size is that of a block
+    if collective in WITHOUT_SIZE:  # long blocks go in messages
+        return []
     if size * (ranks if gives_to_each else 1) <= POSTED_MOST:
         return []
     sentence = N_(

@@ -60,7 +60,8 @@ static inline long long any_bytes(const char *name, const struct any *any)
 {
     int ranks;
     MPI_Comm_size(any->comm, &ranks);
-    return (long long)any->count * (long long)sizeof(int) * (strcmp(name, "reduce_scatter") == 0 ? ranks : 1);
+    return (long long)any->count * (long long)sizeof(int) *
+           (strcmp(name + (name[0] == 'i'), "reduce_scatter") == 0 ? ranks : 1);
 }
 
 /* What a rank has for another. */
@@ -109,6 +110,16 @@ static int any_begin(const char *name, const struct any_call *a, MPI_Comm comm, 
         return MPI_Iexscan(send, receive, count, type, MPI_SUM, comm, request);
     if (IS("ireduce_scatter_block"))
         return MPI_Ireduce_scatter_block(send, receive, count, type, MPI_SUM, comm, request);
+    if (IS("ireduce_scatter"))
+        return MPI_Ireduce_scatter(send, receive, a->counts, type, MPI_SUM, comm, request);
+    if (IS("iallgatherv"))
+        return MPI_Iallgatherv(send, count, type, receive, a->counts, a->places, type, comm, request);
+    if (IS("igatherv"))
+        return MPI_Igatherv(send, count, type, receive, a->counts, a->places, type, root, comm, request);
+    if (IS("iscatterv"))
+        return MPI_Iscatterv(send, a->counts, a->places, type, receive, count, type, root, comm, request);
+    if (IS("ialltoallv"))
+        return MPI_Ialltoallv(send, a->counts, a->places, type, receive, a->counts, a->places, type, comm, request);
     if (IS("iallgather"))
         return MPI_Iallgather(send, count, type, receive, count, type, comm, request);
     if (IS("igather"))

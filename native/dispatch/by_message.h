@@ -1,0 +1,19 @@
+/* Where messages of calls that do not block go (parts.h): on the private communicator that serves the call, or, where its ranks have
+ * none, on that of MPI_COMM_WORLD, where each communicator has a tag of its own. */
+#ifndef UNISONO_BY_MESSAGE_H
+#define UNISONO_BY_MESSAGE_H
+
+#include "collectives.h"
+
+/* Once: the world's; NULL: there is none, on all ranks. */
+void by_message_start(const struct coll_comm *world);
+
+/* By who offers memory for calls on a communicator without a private one: what tells its messages from others'. 0: none is left. */
+int64_t by_message_number(void);
+
+/* Whether there are any for calls that are served on `posted`: the same on all of its ranks. */
+bool by_message_is_there(const struct coll_comm *posted);
+/* Where they go, once posted->posts has memory; the ranks there, NULL: the same ones. */
+const int *by_message(const struct coll_comm *posted, struct fabric *fabric);
+
+#endif

@@ -1,0 +1,113 @@
+/* What serves calls that do not block, and the memory that is made for them where ranks meet. */
+#include "by_message.h"
+#include "dispatch.h"
+#include "job.h"
+#include "libnbc.h"
+#include "node/posts.h"
+#include "nonblocking.h"
+#include "offer.h"
+#include "ordered.h"
+#include "peers.h"
+#include "verbose.h"
+
+unsigned char dispatch_posts;
+
+static bool is_crowded; /* somewhere in the world: the same on all ranks */
+
+static bool is_served_at_all(enum collective collective)
+{
+    return collective_is_nonblocking(collective) &&
+           (job.reproducible == REPRODUCIBLE_NOT || !collective_reduces(collective));
+}
+
+/* Whether any names one of ours. */
+static bool any_rule(const struct rules *rules)
+{
+    bool any = false;
+    for (int i = 0; i < rules->count; i++)
+        for (int k = 0; k < rules->rule[i].count; k++)
+            any = any ||
+                  (is_served_at_all(rules->rule[i].collective) && rules->rule[i].implementation[k]->kind == BY_OURS);
+    return any;
+}
+
+const struct implementation *nonblocking_choose(struct comm_state *state, const struct coll_comm *comm,
+                                                const struct call *call)
+{
+    const bool sized = call->collective != COLL_IBARRIER && !collective_has_no_size(call->collective);
+    if (!is_served_at_all(call->collective) || call->bytes < 0 || (call->bytes == 0 && sized) || comm->posts == NULL ||
+        !posts_hold(comm, call))
+        return NULL;
+    const struct shape shape = {
+        .bytes = call->bytes, .element = call->reduction.element, .commutative = true, .root = call->root};
+    const struct range *range = comm_state_range(state, call->collective, call->bytes);
+    const struct implementation *chosen = NULL;
+    for (int i = 0; range != NULL && i < range->count && chosen == NULL; i++) {
+        const struct implementation *one = range->implementation[i];
+        if (one->kind == BY_MPI || (one->kind == BY_LIBNBC && one->number > 0) ||
+            (one->kind == BY_OURS && algorithm_applies(one->algorithm, comm, &shape)))
+            chosen = one;
+    }
+    return chosen != NULL && chosen->kind == BY_OURS ? chosen : NULL;
+}
+
+void nonblocking_left(MPI_Comm comm, enum collective collective, MPI_Count count, MPI_Datatype type)
+{
+    MPI_Count size = 0;
+    if (count < 0 || (count > 0 && PMPI_Type_size_x(type, &size) != MPI_SUCCESS))
+        return;
+    const struct implementation *one = libnbc_hold(comm, collective, count * size);
+    if (job.verbose)
+        verbose_count(one != NULL ? one : implementation_mpi(collective), count * size);
+}
+
+static bool is_allowed(void)
+{
+    return dispatch_all_complete && job.started && !job.multiple && !job.devices && !failure_tolerated();
+}
+
+/* Without a rule nothing serves where ranks share CPUs, as nothing is tried there (trial.h). */
+bool nonblocking_is_wanted(void)
+{
+    return is_allowed() &&
+           (any_rule(&job.forced) || (job.is_on && (any_rule(&job.rules) || (job.by_costs && !is_crowded))));
+}
+
+/* Memory for the communicator: collective. */
+static void prepare(struct comm_state *state)
+{
+    state->is_offered = true;
+    if (!comm_state_equip(state) || state->ours->topology.nodes != 1 || !state->ours->served)
+        return;
+    if (state->ours->posts != NULL || posts_create(state->ours))
+        state->posted = state->ours;
+}
+
+void nonblocking_before_trial(struct comm_state *world)
+{
+    struct coll_comm *comm = world->ours;
+    if (is_allowed() && comm->topology.nodes == 1 && comm->served && !comm->crowded)
+        posts_create(comm);
+}
+
+void nonblocking_start(void)
+{
+    struct comm_state *world = is_allowed() ? comm_state_now(MPI_COMM_WORLD) : NULL;
+    is_crowded = world != NULL && world->peers->crowded;
+    const bool wanted = world != NULL && nonblocking_is_wanted();
+    if (wanted)
+        prepare(world);
+    by_message_start(wanted ? world->ours : NULL);
+    dispatch_posts = libnbc_start() || wanted;
+}
+
+void nonblocking_ask(struct comm_state *state)
+{
+    if (!is_allowed())
+        return;
+    dispatch_posts = true;
+    if (!state->is_offered)
+        prepare(state);
+    else if (state->offer != NULL)
+        offer_await(state);
+}
