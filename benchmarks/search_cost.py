@@ -3,6 +3,7 @@
     python benchmarks/search_cost.py                       replay the recorded study (half a minute)
     python benchmarks/search_cost.py --record FILE.db      record one on this machine (about 10 minutes on 2 cores)
     python benchmarks/search_cost.py --replay FILE.db      replay that one
+    python benchmarks/search_cost.py --rounds 5            ... with fewer rounds of the race than its eight
     python benchmarks/search_cost.py --live                run both for real, re-measure both picks on fresh launches
 
 Prints wall time of both, their ratio, and the ratio race pick / classic pick in time (geometric mean over cases and
@@ -106,7 +107,7 @@ class Comparison:
     """"all" or a collective -> time of race's pick / time of classic's."""
 
 
-def replayed(path: Path, orders: int) -> tuple[list[Comparison], dict[str, object]]:
+def replayed(path: Path, orders: int, race_rounds: int) -> tuple[list[Comparison], dict[str, object]]:
     with Store.open(path) as store:
         data, study = store.data(), stored_study(store)
     study = study.model_copy(
@@ -120,19 +121,24 @@ def replayed(path: Path, orders: int) -> tuple[list[Comparison], dict[str, objec
     for number in range(orders):
         rounds = random.Random(number).sample(recorded, len(recorded)) if number else recorded
         order = dict(zip(rounds, recorded, strict=True))
-        found.append(_replayed_once([replace(s, round=order[s.round]) for s in samples], study, data, start))
+        found.append(
+            _replayed_once([replace(s, round=order[s.round]) for s in samples], study, data, start, race_rounds)
+        )
     conditions = {
         "machine": f"{machine.cpu_model}, {machine.cores} cores",
         "mpi": f"{machine.mpi.family} {machine.mpi.version}" if machine.mpi else "",
         "recorded": path.name,
         "orders": orders,
+        "race_rounds": race_rounds,
         "start_seconds": round(start, 3),
         "fresh_launches": len(FRESH_ROUNDS),
     }
     return found, conditions
 
 
-def _replayed_once(samples: Sequence[Sample], study: Study, data: StudyData, start: float) -> Comparison:
+def _replayed_once(
+    samples: Sequence[Sample], study: Study, data: StudyData, start: float, race_rounds: int
+) -> Comparison:
     swept = expand(study, data.machine, scope=CALL_SCOPE)
     both = Replay(samples, rounds=CLASSIC_ROUNDS, start_seconds=start, measure=LikeImb())
     classic.run(expand(study, data.machine, scope=()), study, both)
@@ -140,7 +146,7 @@ def _replayed_once(samples: Sequence[Sample], study: Study, data: StudyData, sta
     slow = Result("classic", both.seconds, both.launches, pick_of(decided, swept, None), decided)
 
     # As the study file measures today; the recording is older than its latest values.
-    quick = Replay(samples, rounds=RACE_ROUNDS, start_seconds=start, measure=find("search-cost").measure)
+    quick = Replay(samples, rounds=RACE_ROUNDS[:race_rounds], start_seconds=start, measure=find("search-cost").measure)
     race.run(swept, study, quick)
     decided = decide(quick.samples(), method="race", margin=data.margin, confidence=data.confidence, scope=swept.scope)
     fast = Result("race", quick.seconds, quick.launches, pick_of(decided, swept, None), decided)
@@ -289,6 +295,14 @@ def main() -> None:
     parser.add_argument("--study", default="search-cost")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="leave the live studies there")
     parser.add_argument("--orders", type=int, default=ORDERS, metavar="N", help="replay that many orders of rounds")
+    parser.add_argument(
+        "--rounds",
+        type=int,
+        default=len(RACE_ROUNDS),
+        choices=RACE_ROUNDS,
+        metavar="N",
+        help="of the race, in a replay: it ends after so many",
+    )
     arguments = parser.parse_args()
     if arguments.record:
         record(find(arguments.study), arguments.record)
@@ -297,7 +311,7 @@ def main() -> None:
         *(
             live(find(arguments.study), arguments.keep)
             if arguments.live
-            else replayed(arguments.replay, arguments.orders)
+            else replayed(arguments.replay, arguments.orders, arguments.rounds)
         )
     )
 
