@@ -9,7 +9,8 @@ solves, with the same processes and threads, and beside every few iterations, ou
 model's GB/s over the triad's: of the quickest iteration over the best triad, the best of each; of the whole solution
 over the triads beside its iterations, both as the machine was in those very seconds; and of the whole solution over the
 best triads, which on a machine with neighbours also has what they took. Reading alone is a bound of its own: a triad
-also writes, and what it writes is fetched before, uncounted. Layouts take turns, and with each what it is compared
+also writes, and what it writes is fetched before, uncounted. It is read with each of the solver's hints in turns, and
+the quickest counts. Layouts take turns, and with each what it is compared
 with: `--against "--kernels avx2 --prefetch nta:4608"` is how the solver asked for memory before it measured that.
 
 **growth**: set-up (mesh, ordering, assembly) and an iteration for growing cubes, on all cores; ns an unknown must not
@@ -18,7 +19,8 @@ grow.
 **petsc**: time to solution (1e-8) against KSPCG with local symmetric SOR on the same matrix as BAIJ with blocks of 3,
 in turns within one launch, with the MPI PETSc is there for (Debian: petsc-dev with Open MPI 4.1); left out without it.
 
-What is found is kept by processor with `--keep`, in benchmarks/data/<vendor>-<family>-<model>/solver.json.
+What is found is kept by processor with `--keep`, in benchmarks/data/<vendor>-<family>-<model>/solver.json; `--kept`
+measures nothing and prints the bandwidth of all processors there as docs/solver.md has it.
 """
 
 from __future__ import annotations
@@ -51,6 +53,7 @@ BESIDE = 3
 TARGET_PETSC = 1.5
 """Of time to solution."""
 GROWTH = (40, 64, 80, 112, 144)
+DATA = Path(__file__).parent / "data"
 
 
 def launch(machine: Machine, layout: Layout, words: list[str]) -> dict[str, Any]:
@@ -170,6 +173,33 @@ def petsc(machine: Machine, size: int, rounds: int, console: Console) -> dict[st
     return {"size": size, "races": found, "target_met": min(best.values()) >= TARGET_PETSC}
 
 
+def kept() -> str:
+    """A line of a Markdown table for each processor and layout: medians, and of the shares the least and the most."""
+    names = (
+        "processor",
+        "threads x processes",
+        "triad, GB/s",
+        "reading, GB/s",
+        "GFLOPS",
+        "quickest iteration / best triad",
+    )
+    sharing = ("best", "beside", "beside_reading", "whole")
+    whole = [f"whole solution / {of}" for of in ("triads beside it", "reading beside it", "best triad")]
+    lines = [f"| {' | '.join([*names, *whole])} |", "|---" * (len(names) + len(whole)) + "|"]
+    for path in sorted(DATA.glob("*/solver.json")):
+        found = json.loads(path.read_text()).get("bandwidth", {"layouts": {}})
+        for name, values in found["layouts"].items():
+            rates = [f"{values['triad']['median']:.1f}", f"{values['reading']['median']:.1f}"]
+            rates.append(f"{values['gflops']['median']:.2f}")
+            shares = [share(values[of]) for of in sharing]
+            lines.append(f"| {' | '.join([path.parent.name, name, *rates, *shares])} |")
+    return "\n".join(lines)
+
+
+def share(of: dict[str, float]) -> str:
+    return f"{100 * of['median']:.0f} % ({100 * of['least']:.0f} to {100 * of['most']:.0f})"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--mpirun", help="of the MPI to use")
@@ -179,8 +209,12 @@ def main() -> None:
     parser.add_argument("--petsc-size", type=int, default=48, help="the same, against PETSc")
     parser.add_argument("--against", action="append", default=[], help="other options of the solver (bandwidth)")
     parser.add_argument("--keep", action="store_true", help="what was found in benchmarks/data, by processor")
+    parser.add_argument("--kept", action="store_true", help="print what was kept of all processors, and end")
     parser.add_argument("--launches", type=int, default=5, help="of every layout; rounds against PETSc")
     given = parser.parse_args()
+    if given.kept:
+        print(kept())
+        return
     console = Console(width=150)
     machine = describe(given.mpirun)
     assert machine.mpi is not None
@@ -214,7 +248,7 @@ def processor() -> str:
 
 def keep(document: dict[str, Any]) -> None:
     """Parts that were not measured now stay as they were."""
-    path = Path(__file__).parent / "data" / processor() / "solver.json"
+    path = DATA / processor() / "solver.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     before = json.loads(path.read_text()) if path.exists() else {}
     conditions = document.pop("conditions")

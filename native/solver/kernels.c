@@ -7,19 +7,6 @@ enum { COLUMNS_AHEAD = 512 }; /* bytes: as far ahead in the columns as 9 KB are 
 const char *const form_names[FORMS] = {"portable", "avx2", "avx512"};
 const char *const hint_names[HINTS] = {"none", "nta", "t0", "t1"};
 
-/* `hint` is a constant wherever this is inlined. */
-static inline void fetch_ahead(const void *used, int bytes, enum hint hint)
-{
-    const char *at = (const char *)used + bytes;
-    switch (hint) {
-    case HINT_NTA: __builtin_prefetch(at, 0, 0); break;
-    case HINT_T0: __builtin_prefetch(at, 0, 3); break;
-    case HINT_T1: __builtin_prefetch(at, 0, 2); break;
-    case HINT_NONE:
-    case HINTS: break;
-    }
-}
-
 /* Each form has a sum of three values that blocks times vectors are added to, and what is done with it in the end. */
 
 #define PORTABLE __attribute__((always_inline)) static inline

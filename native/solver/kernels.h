@@ -16,6 +16,19 @@ extern const char *const form_names[FORMS];
 enum hint { HINT_NONE, HINT_NTA, HINT_T0, HINT_T1, HINTS };
 extern const char *const hint_names[HINTS];
 
+/* Asks for the cache line `bytes` behind what is used now. `hint` is a constant wherever this is inlined. */
+static inline void fetch_ahead(const void *used, int bytes, enum hint hint)
+{
+    const char *at = (const char *)used + bytes;
+    switch (hint) {
+    case HINT_NTA: __builtin_prefetch(at, 0, 0); break;
+    case HINT_T0: __builtin_prefetch(at, 0, 3); break;
+    case HINT_T1: __builtin_prefetch(at, 0, 2); break;
+    case HINT_NONE:
+    case HINTS: break;
+    }
+}
+
 /* product[from..to) = (D + L + U + outer) x */
 typedef void product_kernel(const struct matrix *matrix, const double *x, double *product, int32_t from, int32_t to,
                             int ahead);
