@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -152,6 +152,80 @@ def test_sizes_are_added_where_the_best_choice_changes() -> None:
     )
     assert (low.call, high.call) == (DEFAULT, ring)
     assert 8192 < high.first <= 16384
+
+
+RING = Setting({"coll": "tuned", "algorithm": "ring"})
+
+
+def lone(end: int, beside: float = 1.7, sizes: tuple[int, ...] = SIZES[:8]) -> tuple[Landscape, RaceConfig]:
+    """Ring is far better at this one of the ends, far worse at all the others of the study, and `beside` at a size
+    that the study has not."""
+    factors = dict.fromkeys(sizes, 1.7) | {end: 0.6}
+
+    def seconds(case: Case, size: int, setting: Setting) -> float:
+        return flat(case, size, setting) * (factors.get(size, beside) if setting == RING else 1.0)
+
+    return seconds, RaceConfig({CASES[0]: [DEFAULT, RING]}, {CASES[0]: sizes})
+
+
+@pytest.mark.parametrize(("end", "between"), [(SIZES[7], 768), (SIZES[0], 12)], ids=["last", "first"])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_winner_at_an_end_alone_is_followed_up_beside_it(end: int, between: int, seed: int) -> None:
+    landscape, race = lone(end, beside=0.6)
+    result = run(landscape, race, seed=seed)
+    assert result.state.settled
+    extra = [s for s in result.samples if s.size not in race.sizes[CASES[0]]]
+    assert {s.size for s in extra} == {between}, "one size, at half a step"
+    assert {s.setting for s in extra} == {DEFAULT, RING}
+    assert len({s.launch for s in extra if s.setting == RING}) > 1
+    (rule,) = [r for r in decide(result.samples, method="race").plans[0].rules if r.call == RING]
+    assert {between, end} == set(rule.sizes)
+    without = [s for s in result.samples if s.size != between]
+    assert not any(r.call for r in decide(without, method="race").plans[0].rules), "two sizes are needed there"
+
+
+def test_a_winner_at_an_end_that_stays_alone_is_followed_up_once() -> None:
+    landscape, race = lone(SIZES[7], beside=1.7)
+    result = run(landscape, race)
+    assert result.state.settled
+    assert {s.size for s in result.samples} - set(race.sizes[CASES[0]]) == {768}
+    assert not any(r.call for r in decide(result.samples, method="race").plans[0].rules)
+
+
+def test_a_winner_at_an_end_is_not_followed_up_before_it_is_certain() -> None:
+    """One launch says nothing of noise; and with much noise a few do not."""
+    landscape, race = lone(SIZES[7])
+    for launches, noise in ((1, QUIET), (2, Noise(launch=0.02, sample=0.3))):
+        samples = study(landscape, [RING], cases=CASES[:1], sizes=SIZES[:8], launches=launches, noise=noise)
+        assert set(survivors(samples, race).wanted.get(CASES[0], {})) <= set(SIZES[:8])
+    samples = study(landscape, [RING], cases=CASES[:1], sizes=SIZES[:8], launches=4, noise=QUIET)
+    assert set(survivors(samples, race).wanted[CASES[0]]) - set(SIZES[:8]) == {768}
+
+
+def test_a_size_beside_a_lone_winner_that_brought_nothing_is_not_asked_for_again() -> None:
+    landscape, race = lone(SIZES[7])
+    samples = study(landscape, [RING], cases=CASES[:1], sizes=SIZES[:8], launches=10, noise=QUIET)
+    assert not survivors(samples, race).settled
+    assert survivors(samples, replace(race, asked={(CASES[0], 768)})).settled
+
+
+@pytest.mark.parametrize(
+    ("sizes", "found"),
+    [((4, 8), set()), ((8, 16), {12}), ((1000, 1001), set()), ((8, 1024), {96}), ((8, 16, 24, 32), {28})],
+)
+def test_where_there_is_room_beside_a_lone_winner(sizes: tuple[int, ...], found: set[int]) -> None:
+    landscape, race = lone(sizes[-1], sizes=sizes)
+    samples = study(landscape, [RING], cases=CASES[:1], sizes=sizes, launches=10, noise=QUIET)
+    assert set(survivors(samples, race).wanted.get(CASES[0], {})) - set(sizes) == found
+
+
+def test_nothing_is_followed_up_where_nothing_differs() -> None:
+    """Beyond doubt by the decision's own measure: in twenty races of noise at most one size is added."""
+    added = 0
+    for seed in range(20):
+        result = run(flat, config(cases=CASES[:1]), Noise(launch=0.03, sample=0.02, drift=0.05), seed)
+        added += len({s.size for s in result.samples} - set(SIZES))
+    assert added <= 1
 
 
 def test_wrong_results_leave_the_race() -> None:

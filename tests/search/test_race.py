@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.decide.synthetic import Bench, Noise, scaled
+from tests.decide.synthetic import Bench, Noise, scaled, study
 from tests.study.machines import machine
 from tests.study.test_store import META
 from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, Case, Sample, Setting
@@ -15,6 +15,7 @@ from unisono.study.config import Study
 from unisono.study.data import Refusal
 from unisono.study.engine import Task
 from unisono.study.matrix import CaseMatrix, Matrix
+from unisono.study.replay import Replay
 from unisono.study.store import Store
 
 CASE = Case("alltoall", 1, 2)
@@ -125,6 +126,42 @@ def test_what_was_launched_before_does_not_wait_again() -> None:
     again = runner.launched.index((2, last.setting))
     assert again < 12, "most of the others wait longer"
     assert len({setting for round, setting in runner.launched[again:] if round == 1}) > 10
+
+
+SIZES = tuple(64 << power for power in range(8))
+LARGEST = scaled({FAST: {size: 0.6 if size == SIZES[-1] else 1.7 for size in SIZES}})
+"""FAST is better at the largest size, and as good as the default at sizes that are none of these."""
+
+
+def test_a_size_beside_a_lone_winner_counts_where_it_is_measured() -> None:
+    matrix = Matrix((CaseMatrix(CASE, SIZES, (DEFAULT, FAST)),), (), CALL_SCOPE)
+    runner = Timed(Bench(LARGEST, Noise(0.01, 0, 0.003)), budget=100)
+    assert race.run(matrix, STUDY, runner)
+    beside = [s for s in runner.samples() if s.size == 6144]
+    assert {s.size for s in runner.samples()} - set(SIZES) == {6144}
+    assert {s.setting for s in beside} == {DEFAULT, FAST} and len({s.launch for s in beside}) > 1
+    once = list(runner.launched)
+    assert race.run(matrix, STUDY, runner)
+    assert runner.launched == once, "a study that is continued asks for the same"
+
+
+def test_a_recording_has_no_size_beside_a_lone_winner_and_the_race_ends_all_the_same() -> None:
+    rounds = range(1, 1 + race.round_limit(STUDY))
+    recorded = study(LARGEST, [FAST], cases=[CASE], sizes=SIZES, launches=len(rounds), noise=Noise(0.01, 0, 0.003))
+    replay = Replay(recorded, rounds=rounds, start_seconds=1.0, measure=STUDY.measure)
+    wanted: list[int] = []
+    matrix = Matrix((CaseMatrix(CASE, SIZES, (DEFAULT, FAST)),), (), CALL_SCOPE)
+    run = replay.run
+
+    def noted(task: Task) -> None:
+        wanted.extend(item.size for item in task.items if item.size not in SIZES)
+        run(task)
+
+    replay.run = noted  # type: ignore[method-assign]
+    race.run(matrix, STUDY, replay)
+    assert wanted == [6144], "asked for once"
+    assert not replay.exhausted()
+    assert {s.size for s in replay.samples()} <= set(SIZES)
 
 
 def test_launch_settings_without_a_launch_are_known(tmp_path: Path) -> None:

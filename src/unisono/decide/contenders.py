@@ -11,8 +11,9 @@ import numpy as np
 import scipy
 
 from unisono.core.vocabulary import DEFAULT, Setting
-from unisono.decide.plans import Course, Evaluation, aligned, base_of, bridged, calls_of, compared, evaluate
+from unisono.decide.plans import Course, Evaluation, aligned, base_of, bridged, calls_of, compared, evaluate, undivided
 from unisono.decide.robust import Counts, Flags, Floats
+from unisono.decide.select import SUPPORT, boundary, lone_ends
 from unisono.decide.statistics import Prior, contrasts
 from unisono.decide.table import Table, filled
 
@@ -56,6 +57,7 @@ class Contenders:
     ) -> None:
         self._table = table
         self._margin = math.log1p(margin)
+        self._confidence = confidence
         self._tolerance = tolerance
         self._logs = filled(table.logs)
         self._calls = {launch: calls for launch in launches if (calls := self._rank(launch)) is not None}
@@ -160,16 +162,52 @@ class Contenders:
             stakes = [calls.gain[a, k] - calls.gain[b, k] for k in (left, right)] if a != b else [0.0]
             far = high > _FAR * max(low, 1) and len(calls.settings) > 1
             if far or max(abs(np.nan_to_num(stake, nan=np.inf)) for stake in stakes) > self._margin:
-                between = [size for size in allowed if low < size < high]
-                if between:
-                    middle = math.sqrt(max(low, 0.5) * high)
-                    found.add(min(between, key=lambda size: (abs(math.log(max(size, 0.5) / middle)), size)))
+                between = _half_way(low, high, allowed)
+                if between is not None:
+                    found.add(between)
+        return found
+
+    def next_to_lone_winners(self, launch: Setting, allowed: Sequence[int]) -> set[int]:
+        """Sizes beside the first or the last one where an algorithm wins there beyond doubt, but alone: a rule at
+        the ends needs two sizes (`select.SUPPORT`).
+
+        It is half-way to the neighbour: of those allowed, or where there is none a new one, at half a step. A new one
+        has no new one beside it, so each end gets one at most. None is beyond the ends, which are the study's.
+        """
+        course = self._proven.get(launch)
+        if course is None or len(course.sizes) < SUPPORT or undivided(self._table, launch):
+            return set()
+        rows = [self._table.row(setting) for setting in self._calls[launch].settings]
+        part = self._logs[rows][:, list(course.sizes)]
+        outer = (0, course.spans[0][2]), (len(course.sizes) - 1, course.spans[-1][2])
+        ends = [end for end, setting in outer if setting == course.base]
+        found = set()
+        for end in lone_ends(part, self._table.rounds, ends, threshold=self._margin, confidence=self._confidence):
+            beside = (course.sizes[end], course.sizes[1 if end == 0 else end - 1])
+            low, high = sorted(self._table.sizes[index] for index in beside)
+            if {low, high} <= set(allowed) and not any(low < size < high for size in self._table.sizes):
+                size = _half_way(low, high, allowed) or _half_step(low, high)
+                found |= {size} if size is not None else set()
         return found
 
     def young_sizes(self) -> set[int]:
         """Sizes at which the default has a single launch while it has more elsewhere."""
         counts = np.isfinite(self._table.logs[self._table.row(DEFAULT)]).sum(axis=-1)
         return {size for size, count in zip(self._table.sizes, counts, strict=True) if count < min(2, counts.max())}
+
+
+def _half_way(low: int, high: int, allowed: Sequence[int]) -> int | None:
+    """Of the sizes allowed between two others the one nearest to the middle of them."""
+    middle = math.sqrt(max(low, 0.5) * high)
+    between = [size for size in allowed if low < size < high]
+    return min(between, key=lambda size: (abs(math.log(max(size, 0.5) / middle)), size), default=None)
+
+
+def _half_step(low: int, high: int) -> int | None:
+    """A size that the study does not have, between two neighbours, of whole numbers of 4 bytes as reductions need them;
+    None where there is no room."""
+    size = boundary(low, high)
+    return size if low < size < high and size % 4 == 0 else None
 
 
 def _spread(wanted: Flags) -> Flags:

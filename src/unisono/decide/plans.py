@@ -190,7 +190,7 @@ def _course(table: Table, logs: Floats, launch: Setting, margin: float, confiden
     judged = part[0].copy()
     weights = table.weights[sizes]
     complexity = [len(call.only("coll", "algorithm", "segment")) for call in calls]
-    whole = PRELOAD not in launch and any(one_for_all(table.case.collective, call) for call in calls)
+    whole = undivided(table, launch)
     found = _cut(part, table.rounds, weights, complexity, margin, confidence, whole=whole)
     for segment in _all_named(found, calls, told, weights):
         within = slice(segment.first, segment.last + 1)
@@ -200,6 +200,11 @@ def _course(table: Table, logs: Floats, launch: Setting, margin: float, confiden
             judged[within] = bridged(line, part[0, within])
         spans.append((segment.first, segment.last, chosen))
     return Course(launch, base, tuple(spans), tuple(int(index) for index in sizes), judged)
+
+
+def undivided(table: Table, launch: Setting) -> bool:
+    """Whether one choice holds for all sizes under a plan, as the MPI's files tell none apart."""
+    return PRELOAD not in launch and any(one_for_all(table.case.collective, s) for s in calls_of(table, launch))
 
 
 def _cut(

@@ -11,7 +11,8 @@ ties. Noise that was not seen yet is assumed (`contenders.PRIOR`): one launch se
 - An *algorithm* is measured at a size while it could be the best there or at a neighbouring size.
 - *Our own algorithms* that keep to shared memory are measured in the simplest launches and in the leading ones only:
   what they take there holds for all (unisono.decide.pool).
-- *Sizes* are added half-way between neighbours where the best choice changes, and where they are far apart.
+- *Sizes* are added half-way between neighbours where the best choice changes, and where they are far apart; and one
+  beside the first or last, which the study need not have, where an algorithm wins there beyond doubt, but alone.
 
 Settled means: deciding now and after more launches would give the same, or differ by less than matters.
 """
@@ -19,7 +20,7 @@ Settled means: deciding now and after more launches would give the same, or diff
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -49,6 +50,9 @@ class RaceConfig:
     """Case -> all settings, launch and call scope together; the default need not be named."""
     sizes: Mapping[Case, Sequence[int]]
     """Case -> all message sizes that may be measured, ascending."""
+    asked: Collection[tuple[Case, int]] = ()
+    """What earlier rounds asked for. A size beside a lone winner is not asked for again: where it brought nothing, it
+    cannot be measured (too little memory, a call that hangs), and would be in doubt for ever."""
     scope: Sequence[str] = CALL_SCOPE
     """The call-scope parameters that are switched inside launches."""
     weights: Mapping[str, float] = field(default_factory=dict)
@@ -233,8 +237,11 @@ class _Group:
         return rows, doubts
 
     def _new_sizes(self, name: str, relevant: Sequence[Setting]) -> set[int]:
-        allowed = self._config.sizes[self._tables[name].case]
-        return {size for launch in relevant for size in self._contenders[name].new_sizes(launch, allowed)}
+        case, contenders = self._tables[name].case, self._contenders[name]
+        allowed = self._config.sizes[case]
+        beside = {size for launch in relevant for size in contenders.next_to_lone_winners(launch, allowed)}
+        beside = {size for size in beside if (case, size) not in self._config.asked}
+        return beside | {size for launch in relevant for size in contenders.new_sizes(launch, allowed)}
 
     def _plans(self) -> tuple[dict[str, set[Setting]], dict[str, set[Setting]], list[str]]:
         """Collective -> the plans still needed for it; collective -> the plans that lead a choice; and the doubts."""

@@ -146,6 +146,18 @@ def _supported(first: int, last: int, sizes: int) -> bool:
     return last - first + 1 >= min(SUPPORT, sizes) or 0 < first <= last < sizes - 1
 
 
+def lone_ends(logs: Floats, rounds: Counts, ends: Sequence[int], *, threshold: float, confidence: float) -> list[int]:
+    """Those of the ends of the sizes (first, last) at which some row beats the base by more than `threshold` (log), as
+    surely as `segments` asks of a range of one size. Nothing but `_supported` then keeps it from a range of its own."""
+    candidates, sizes = logs.shape[0] - 1, logs.shape[1]
+    if not candidates or not ends:
+        return []
+    fit = contrasts(logs[:, list(ends)], 0, rounds)
+    half = fit.half(confidence, candidates * ranges_of(sizes, np.ones(1)))
+    clear = np.nan_to_num(fit.log, nan=-np.inf) - half > threshold
+    return [end for column, end in enumerate(ends) if clear[1:, column].any()]
+
+
 def merged(found: Sequence[Segment]) -> list[Segment]:
     """Neighbours with the same choice as one."""
     whole: list[Segment] = []

@@ -10,7 +10,7 @@ import math
 import random
 from collections.abc import Callable, Collection
 
-from unisono.core.vocabulary import Setting, launch_part
+from unisono.core.vocabulary import Case, Setting, launch_part
 from unisono.decide.race import RaceConfig, RaceState, survivors
 from unisono.study.config import Study
 from unisono.study.engine import Item, Runner, Task
@@ -55,11 +55,13 @@ def _race(
     all but the launch settings that had to wait, and which did."""
     total = 0
     waiting: frozenset[Setting] = frozenset()
+    asked: set[tuple[Case, int]] = set()
     for round in range(1, round_limit(study) + 1):
-        config = _config(matrix, study, runner.given_up(), waiting)
+        config = _config(matrix, study, runner.given_up(), waiting, asked)
         state = survivors([s for s in runner.samples() if s.round < round], config, refusals=runner.declined())
         if state.settled:
             return True, waiting
+        asked |= {(case, size) for case, sizes in state.wanted.items() for size in sizes}
         tasks = _tasks(state, config, matrix, study, round)
         planned(total + sum(task.samples for task in tasks))
         for number, task in enumerate(tasks):
@@ -71,7 +73,7 @@ def _race(
                 break
             runner.run(task)
         total += sum(task.samples for task in tasks)
-    config = _config(matrix, study, runner.given_up(), waiting)
+    config = _config(matrix, study, runner.given_up(), waiting, asked)
     return survivors(runner.samples(), config, refusals=runner.declined()).settled, waiting
 
 
@@ -84,6 +86,7 @@ def _config(
     study: Study,
     given_up: Collection[tuple[str, Setting]],
     waiting: Collection[Setting] = (),
+    asked: Collection[tuple[Case, int]] = (),
 ) -> RaceConfig:
     return RaceConfig(
         settings={
@@ -95,6 +98,7 @@ def _config(
             for c in matrix.cases
         },
         sizes={c.case: c.sizes for c in matrix.cases},
+        asked=frozenset(asked),
         scope=matrix.scope,
         weights=study.weights,
         margin=study.method.margin,
