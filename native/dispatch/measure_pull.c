@@ -8,7 +8,6 @@
 #include "measure_ways.h"
 #include "node/exchange.h"
 #include "node/node.h"
-#include "reserve.h"
 
 /* Batches are timed, and the quickest counts. */
 enum { SIZES = 8, BATCH = 3, BATCHES = 5 };
@@ -64,9 +63,8 @@ static void measure(struct coll_comm *comm, double mine[2][SIZES])
 {
     const size_t ranks = (size_t)comm->node->ranks, longest = (size_t)shortest << (SIZES - 1);
     int64_t *counts = calloc(3 * ranks, sizeof *counts);
-    char *room = reserve_get(2 * longest);
-    int good = counts != NULL, all = 0;
-    memset(room, 0, 2 * longest);
+    char *room = calloc(2, longest); /* not of the reserve, which is for what cannot be left undone */
+    int good = counts != NULL && room != NULL, all = 0;
     /* All of them, or none: who did not take part would be waited for. */
     if (PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, comm->comm) == MPI_SUCCESS && all) {
         const struct blocks blocks = {.bytes_out = counts,
@@ -76,7 +74,7 @@ static void measure(struct coll_comm *comm, double mine[2][SIZES])
                                       .receive = room + longest};
         measure_sizes(comm, &blocks, mine);
     }
-    reserve_put(room);
+    free(room);
     free(counts);
 }
 
