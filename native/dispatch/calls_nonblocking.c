@@ -6,7 +6,13 @@
 /* The MPI library's: false. Its message size is told by what is significant on this rank. */
 static bool left(MPI_Comm comm, enum collective collective, MPI_Count count, MPI_Datatype type)
 {
-    nonblocking_left(comm, collective, count, type);
+    nonblocking_left(comm, collective, count, type, MPI_OP_NULL);
+    return false;
+}
+
+static bool left_to_combine(MPI_Comm comm, enum collective collective, MPI_Count count, MPI_Datatype type, MPI_Op op)
+{
+    nonblocking_left(comm, collective, count, type, op);
     return false;
 }
 
@@ -41,7 +47,7 @@ static bool combine(enum collective collective, int root, const void *send, void
     struct wish wish;
     return (state != NULL && wish_combine(state, &wish, collective, root, send, receive, count, type, op) &&
             nonblocking_begin(state, &wish, request, error)) ||
-           left_to_root(comm, collective, root, count, type);
+           (root >= 0 && left_to_combine(comm, collective, count, type, op));
 }
 
 bool dispatch_ireduce(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
@@ -127,7 +133,7 @@ bool dispatch_ireduce_scatter(const void *send, void *receive, struct dispatch_v
     struct wish wish = {.call = {.bytes = 0}};
     return (state != NULL && wish_reduce_scatter(state, &wish, send, receive, &given, type, op) &&
             nonblocking_begin(state, &wish, request, error)) ||
-           left(comm, COLL_IREDUCE_SCATTER, (MPI_Count)wish.call.bytes, MPI_BYTE);
+           left_to_combine(comm, COLL_IREDUCE_SCATTER, (MPI_Count)wish.call.bytes, MPI_BYTE, op);
 }
 
 bool dispatch_iallgatherv(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,

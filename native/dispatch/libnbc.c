@@ -135,14 +135,22 @@ static const struct implementation *chosen_for(const struct comm_state *state, e
     return NULL;
 }
 
-const struct implementation *libnbc_hold(MPI_Comm comm, enum collective collective, int64_t bytes)
+/* Some of its algorithms combine in another order than that of the ranks, whatever the operation is: in Open MPI 5.0.11 ring and
+   rabenseifner of allreduce, chain and rabenseifner of reduce. */
+static bool may_reorder(MPI_Op op)
+{
+    int commutes = 0;
+    return op != MPI_OP_NULL && PMPI_Op_commutative(op, &commutes) == MPI_SUCCESS && commutes;
+}
+
+const struct implementation *libnbc_hold(MPI_Comm comm, enum collective collective, int64_t bytes, MPI_Op op)
 {
     /* Nobody knows in which order it sums. */
     if (!is_wanted || bytes < 0 || (collective_reduces(collective) && job.reproducible != REPRODUCIBLE_NOT))
         return NULL;
     const struct comm_state *state = placed(comm);
     const struct implementation *one = state != NULL ? chosen_for(state, collective, bytes) : NULL;
-    if (one == NULL)
+    if (one == NULL || (collective_reduces(collective) && !may_reorder(op)))
         return NULL;
     const struct variable *variable = &variables[collective];
     int number = one->number;

@@ -14,7 +14,8 @@
 bool libnbc_start(void);
 void libnbc_end(void);
 
-/* This call begins next. What serves it, NULL: whatever the MPI library takes by itself. Local. dispatch_release() afterwards. */
-const struct implementation *libnbc_hold(MPI_Comm comm, enum collective collective, int64_t bytes);
+/* This call begins next. What serves it, NULL: whatever the MPI library takes by itself. Local. dispatch_release() afterwards.
+ * `op`: of what reduces. */
+const struct implementation *libnbc_hold(MPI_Comm comm, enum collective collective, int64_t bytes, MPI_Op op);
 
 #endif

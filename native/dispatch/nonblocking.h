@@ -37,7 +37,7 @@ bool nonblocking_is_wanted(void);
 void nonblocking_end(struct comm_state *state);
 
 /* It is not begun, and the MPI library's, which may be given an algorithm for it (libnbc.h): counted where that is asked for. */
-void nonblocking_left(MPI_Comm comm, enum collective collective, MPI_Count count, MPI_Datatype type);
+void nonblocking_left(MPI_Comm comm, enum collective collective, MPI_Count count, MPI_Datatype type, MPI_Op op);
 
 /* As a call that blocks, request and all. MPI error code. */
 int nonblocking_run(struct coll_comm *comm, const struct call *call);

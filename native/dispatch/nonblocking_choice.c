@@ -51,12 +51,12 @@ const struct implementation *nonblocking_choose(struct comm_state *state, const 
     return chosen != NULL && chosen->kind == BY_OURS ? chosen : NULL;
 }
 
-void nonblocking_left(MPI_Comm comm, enum collective collective, MPI_Count count, MPI_Datatype type)
+void nonblocking_left(MPI_Comm comm, enum collective collective, MPI_Count count, MPI_Datatype type, MPI_Op op)
 {
     MPI_Count size = 0;
     if (count < 0 || (count > 0 && PMPI_Type_size_x(type, &size) != MPI_SUCCESS))
         return;
-    const struct implementation *one = libnbc_hold(comm, collective, count * size);
+    const struct implementation *one = libnbc_hold(comm, collective, count * size, op);
     if (job.verbose)
         verbose_count(one != NULL ? one : implementation_mpi(collective), count * size);
 }

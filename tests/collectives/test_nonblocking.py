@@ -283,6 +283,19 @@ def test_the_mpis_own_algorithms_by_size(tools: Toolchain, places: dict[str, str
         assert f"libnbc/nothing does not apply to {collective}: " in ran.error
 
 
+def test_the_mpis_own_algorithms_keep_the_order_of_operations_that_do_not_commute(tmp_path: Path) -> None:
+    """Open MPI's ring and chain combine in an order of their own, whatever the operation is."""
+    tools = toolchain("openmpi5")
+    program = compiled(tools, tmp_path, str(PROGRAMS / "later_order.c"))
+    rules = tmp_path / "rules"
+    rules.write_text("unisono-rules 1\niallreduce * * 0 max libnbc/ring\nireduce * * 0 max libnbc/chain\n")
+    env = {"UNISONO_RULES": str(rules), "UNISONO_VERBOSE": "1", "UNISONO_FAKE_NODES": "2"}
+    ran = run(tools, tmp_path, program, ranks=4, env=env, record=False)
+    assert (ran.status, ran.out.split()) == (0, ["right"]), ran.out + ran.error
+    assert _served(ran.error, "iallreduce") == {"libnbc/ring": 1, "mpi": 1}
+    assert _served(ran.error, "ireduce") == {"mpi": 1}
+
+
 def test_the_mpis_own_algorithms_are_left_to_it_where_there_are_threads(tmp_path: Path) -> None:
     """Its parameters are the whole process's."""
     tools = toolchain("openmpi5")
