@@ -75,7 +75,7 @@ RUNS = [
     Run("mpich", 2, "", 0, 10, tool="after"),
     Run("mpich", 2, "", 0, 10, threads=2),
     Run("mpich5", 2, "", 0, 30),
-    Run("openmpi4", 3, "", 200, 15),
+    Run("openmpi4", 3, "", 600, 15),
 ]
 """MPICH's ranks do not give a CPU away, so more of them than CPUs are slow, and beside others they use up a minute."""
 

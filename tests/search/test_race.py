@@ -148,16 +148,15 @@ def test_a_size_beside_a_lone_winner_counts_where_it_is_measured() -> None:
 def test_a_recording_has_no_size_beside_a_lone_winner_and_the_race_ends_all_the_same() -> None:
     rounds = range(1, 1 + race.round_limit(STUDY))
     recorded = study(LARGEST, [FAST], cases=[CASE], sizes=SIZES, launches=len(rounds), noise=Noise(0.01, 0, 0.003))
-    replay = Replay(recorded, rounds=rounds, start_seconds=1.0, measure=STUDY.measure)
     wanted: list[int] = []
+
+    class Noting(Replay):
+        def run(self, task: Task) -> None:
+            wanted.extend(item.size for item in task.items if item.size not in SIZES)
+            super().run(task)
+
+    replay = Noting(recorded, rounds=rounds, start_seconds=1.0, measure=STUDY.measure)
     matrix = Matrix((CaseMatrix(CASE, SIZES, (DEFAULT, FAST)),), (), CALL_SCOPE)
-    run = replay.run
-
-    def noted(task: Task) -> None:
-        wanted.extend(item.size for item in task.items if item.size not in SIZES)
-        run(task)
-
-    replay.run = noted  # type: ignore[method-assign]
     race.run(matrix, STUDY, replay)
     assert wanted == [6144], "asked for once"
     assert not replay.exhausted()
