@@ -239,11 +239,13 @@ static bool try_one(const struct task *task, struct coll_comm *comm, int size, d
     return told;
 }
 
-/* Those first of which no start before had the time for. Whether most could be told. */
-static bool try_all(struct coll_comm *comm, const struct trial_room *room)
+/* Those first of which no start before had the time for. Whether most could be told; *again_too: some were tried that had been before,
+   or nothing else is left. */
+static bool try_all(struct coll_comm *comm, const struct trial_room *room, bool *again_too)
 {
     double begun = PMPI_Wtime();
     int asked = 0, answered = 0;
+    *again_too = true;
     for (int again = 0; again < 2; again++)
         for (int size = 0; size < TRIAL_SIZES; size++)
             for (int i = 0; i < TRIED; i++) {
@@ -254,6 +256,7 @@ static bool try_all(struct coll_comm *comm, const struct trial_room *room)
                     continue;
                 asked++;
                 answered += try_one(&task, comm, size, begun);
+                *again_too = known;
             }
     return answered > asked / 2;
 }
@@ -289,8 +292,8 @@ static bool on_all(const struct coll_comm *comm, bool mine)
     return PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, comm->comm) == MPI_SUCCESS && all;
 }
 
-/* Whether most of it could be told. Collective, and the same on all ranks. */
-static bool try_now(struct coll_comm *world)
+/* Whether most of it could be told. Collective, and the same on all ranks, as is *again_too. */
+static bool try_now(struct coll_comm *world, bool *again_too)
 {
     const size_t blocks = (size_t)(world->ranks > 2 * DIMENSIONS ? world->ranks : 2 * DIMENSIONS);
     struct trial_room room = {.send = room_of(room_bytes(world)),
@@ -303,7 +306,7 @@ static bool try_now(struct coll_comm *world)
                      room.types != NULL && room.gapped != MPI_DATATYPE_NULL;
     room.places = room.counts + blocks;
     room.at = room.bytes + blocks;
-    const bool told = on_all(world, all && has_scratch(world)) && try_all(world, &room);
+    const bool told = on_all(world, all && has_scratch(world)) && try_all(world, &room, again_too);
     free(room.send);
     free(room.receive);
     free(room.counts);
@@ -327,10 +330,11 @@ bool trial_start(struct coll_comm *world)
         world->costs = trial_found.costs;
     if (trial_found.starts >= TRIAL_STARTS)
         return true;
-    const bool told = try_now(world), good = on_all(world, !failure_known(world->fabric.failure));
+    bool again_too = true;
+    const bool told = try_now(world, &again_too), good = on_all(world, !failure_known(world->fabric.failure));
     if (good && (told || trial_found.starts == 0)) {
         trial_merge(&latest);
-        trial_found.starts++;
+        trial_found.starts += trial_found.starts == 0 || again_too;
         trial_found.costs = world->costs;
     } else if (!good) {
         trial_found = (struct trial){0};

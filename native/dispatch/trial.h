@@ -3,8 +3,9 @@
  * The models count copies and waits; how long these take depends on caches and on what connects them, and no constant
  * holds on two kinds of CPU. So where the ranks of MPI_COMM_WORLD are on one node and have a CPU each, every algorithm that
  * may be the quickest is run a few times at the start, at several message sizes, for at most 0.12 s. The next runs read
- * what was found from a file (trial_file.h). As other processes and the host only ever add time, TRIAL_STARTS starts try,
- * and of each time the least counts. Of alltoallw, neighbourhoods, gather(v), scatter(v), reduce_scatter(_block), scan, exscan and nonblocking collectives the MPI
+ * what was found from a file (trial_file.h). As other processes and the host only ever add time, further starts try, those things first
+ * for which no start had the time, until TRIAL_STARTS of them, the first included, have come to things that had been tried; of each time
+ * the least counts. Of alltoallw, neighbourhoods, gather(v), scatter(v), reduce_scatter(_block), scan, exscan and nonblocking collectives the MPI
  * library's own is tried, too, and they are ours only where it was slower. On communicators of one node a model's time is
  * multiplied by it. Over several nodes, and where ranks share CPUs, the models speak alone. */
 #ifndef UNISONO_TRIAL_H
@@ -16,7 +17,7 @@ enum { TRIAL_SIZES = 8, TRIAL_ALGORITHMS = 256, TRIAL_STARTS = 3 };
 
 /* 0: not known. */
 struct trial {
-    int32_t starts;     /* at which it was tried */
+    int32_t starts;     /* the first, and those that tried anything again */
     struct costs costs; /* as the first of them measured them; the models' times are by these */
     /* Seconds of the quickest of ours, and of the MPI library's own where that is tried. */
     float ours[TRIAL_SIZES][COLLECTIVES], mpis[TRIAL_SIZES][COLLECTIVES];
