@@ -97,10 +97,13 @@ void measure_pull(void)
     int here = node->ranks > 1 && node_pulls(node) && pairs_ready(world), everywhere = 0;
     bool told = PMPI_Allreduce(&here, &everywhere, 1, MPI_INT, MPI_MIN, world->comm) == MPI_SUCCESS;
     if (told && everywhere) {
+        const bool must_permit = pull_must_permit;
         measure(world, mine);
         told = PMPI_Allreduce(mine, slowest, 2 * SIZES, MPI_DOUBLE, MPI_MAX, world->comm) == MPI_SUCCESS;
         if (told && slowest[0][0] > 0)
             exchange_pull_measured = first_read();
+        if (must_permit)
+            pull_withdraw(); /* all ranks have come here: nobody reads any more */
     }
     pairs_free(world->node); /* most programs never exchange blocks: whoever does makes them anew */
 }

@@ -169,6 +169,12 @@ void pull_permit(void)
     pull_must_permit = false;
 }
 
+void pull_withdraw(void)
+{
+    permit(false);
+    pull_must_permit = true;
+}
+
 /* As things are; else, where they may be permitted, with permission, which is taken back. */
 static bool try(const struct pull *pull, MPI_Comm near, const struct offer *offers, const uint64_t *answers, int ranks)
 {

@@ -38,6 +38,8 @@ int pull_write(const struct pull *pull, int local, uint64_t remote, const void *
 
 extern bool pull_must_permit;
 void pull_permit(void);
+/* As it was before pull_permit(): after what the program did not ask for, and when nobody reads any more. */
+void pull_withdraw(void);
 
 /* For publishing the address of memory that is offered. */
 static inline uint64_t pull_address(const void *memory)

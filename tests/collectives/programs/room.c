@@ -4,7 +4,7 @@
  *     room COMMUNICATORS [deny | yama | named | nameless]
  *
  * deny: the kernel lets no rank read another's memory (seccomp). yama: only one that has permitted it, as Yama does; says
- * at the end how often libunisono permitted it. named: libunisono gets no file without a name in /dev/shm. nameless: none
+ * at the end how often libunisono permitted it, and whether it still does. named: libunisono gets no file without a name in /dev/shm. nameless: none
  * with a name. Prints "right". */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -88,11 +88,16 @@ int prctl(int option, ...)
     return file != NULL ? fclose(file) : -1;
 }
 
-static int forbidden(pid_t process, const void *caller)
+static int permits(pid_t process)
 {
     char name[64];
     name_of(process, name, sizeof name);
-    return yama && is_ours(caller) && process != getpid() && access(name, F_OK) != 0;
+    return access(name, F_OK) == 0;
+}
+
+static int forbidden(pid_t process, const void *caller)
+{
+    return yama && is_ours(caller) && process != getpid() && !permits(process);
 }
 
 ssize_t process_vm_readv(pid_t process, const struct iovec *here, unsigned long heres, const struct iovec *there,
@@ -180,7 +185,7 @@ int main(int argc, char **argv)
         work(comms[i], i);
     MPI_Allreduce(&wrong, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0 && yama)
-        printf("permitted %d\n", permitted);
+        printf("permitted %d %s\n", permitted, permits(getpid()) ? "still" : "taken-back");
     if (rank == 0)
         puts(all == 0 ? "right" : "wrong");
     free(comms);
