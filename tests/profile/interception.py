@@ -48,6 +48,8 @@ class Toolchain:
         words = [w for n, v in env.items() for w in ("-x", f"{n}={v}")]
         # Open MPI 4.1.4 crashes in one-sided calls over shared memory with more ranks than CPUs, without us too.
         component = ["--mca", "osc", "pt2pt"] if self.name == "openmpi4" else []
+        # Open MPI 5 sleeps a second in every MPI_Init where this component finds no network.
+        component = ["--mca", "btl", "^ofi"] if self.name == "openmpi5" else component
         return [self.mpirun, "--oversubscribe", *component, "-n", str(ranks), *words]
 
 
