@@ -293,9 +293,11 @@ def test_two_drivers_on_one_study(study: Path, tmp_path: Path) -> None:
         deadline = time.monotonic() + 60
         while not (out / "study.db").exists() and time.monotonic() < deadline:
             time.sleep(0.02)
+        first.send_signal(signal.SIGSTOP)  # however busy the machine is, it has not ended when the other one comes
         said = refused(unisono("tune", "--resume", "-o", out, "--mpirun", EMBEDDED))
         assert f"is being written by process {first.pid}" in said
     finally:
+        first.send_signal(signal.SIGCONT)
         first.send_signal(signal.SIGINT)
         first.wait(timeout=60)
 

@@ -4,7 +4,7 @@
  *     room COMMUNICATORS [deny | yama | named | nameless]
  *
  * deny: the kernel lets no rank read another's memory (seccomp). yama: only one that has permitted it, as Yama does; says
- * at the end how often libunisono permitted it, and whether it still does. named: libunisono gets no file without a name in /dev/shm. nameless: none
+ * whether libunisono ever permitted it, whether it did behind MPI_Init, and at the end. named: libunisono gets no file without a name in /dev/shm. nameless: none
  * with a name. Prints "right". */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -26,7 +26,7 @@
 
 enum { LONG = 16384 };
 
-static int rank, ranks, wrong, yama, named, nameless, permitted;
+static int rank, ranks, wrong, yama, named, nameless, ever, started;
 
 static void deny(void)
 {
@@ -83,7 +83,7 @@ int prctl(int option, ...)
     name_of(getpid(), name, sizeof name);
     if (argument[0] == 0)
         return remove(name) == 0 ? 0 : -1;
-    permitted++;
+    ever = 1;
     FILE *file = fopen(name, "w");
     return file != NULL ? fclose(file) : -1;
 }
@@ -163,6 +163,7 @@ int main(int argc, char **argv)
     if (argc > 2 && strcmp(argv[2], "deny") == 0)
         deny();
     MPI_Init(&argc, &argv);
+    started = permits(getpid());
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Comm *comms = malloc((size_t)count * sizeof *comms);
@@ -185,7 +186,7 @@ int main(int argc, char **argv)
         work(comms[i], i);
     MPI_Allreduce(&wrong, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0 && yama)
-        printf("permitted %d %s\n", permitted, permits(getpid()) ? "still" : "taken-back");
+        printf("permitted %d %d %d\n", ever, started, permits(getpid()));
     if (rank == 0)
         puts(all == 0 ? "right" : "wrong");
     free(comms);
