@@ -32,6 +32,7 @@ static const struct collective *const table[] = {
     &coll_neighbor_allgatherv,
     &coll_neighbor_alltoall,
     &coll_neighbor_alltoallv,
+    &coll_neighbor_alltoallw,
     &coll_iallgather,
     &coll_iallgatherv,
     &coll_iallreduce,
@@ -83,10 +84,12 @@ void operation_free(struct operation *operation)
 {
     free(operation->counts);
     free(operation->offsets);
+    free(operation->far);
     free(operation->types);
     if (operation->made != MPI_DATATYPE_NULL)
         MPI_Type_free(&operation->made);
     operation->counts = operation->offsets = NULL;
+    operation->far = NULL;
     operation->types = NULL;
     operation->made = MPI_DATATYPE_NULL;
 }

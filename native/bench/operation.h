@@ -20,8 +20,9 @@ struct operation {
     size_t send_bytes; /* what this rank's buffers hold */
     size_t receive_bytes;
     int *counts,
-        *offsets; /* allgatherv, alltoallv, gatherv, scatterv and reduce_scatter; partners of exchange and halo26 */
-    MPI_Datatype *types, made;       /* alltoallw; the one that it made, or MPI_DATATYPE_NULL */
+        *offsets;  /* allgatherv, alltoallv, gatherv, scatterv and reduce_scatter; partners of exchange and halo26 */
+    MPI_Aint *far; /* neighbor_alltoallw's offsets */
+    MPI_Datatype *types, made;       /* of both alltoallw; the one that they made, or MPI_DATATYPE_NULL */
     const struct partners *partners; /* exchange */
     struct reduction *reduction;     /* allreduce, reduce, reduce_scatter(_block) */
 };

@@ -29,6 +29,7 @@ enum collective {
     COLL_NEIGHBOR_ALLGATHERV,
     COLL_NEIGHBOR_ALLTOALL,
     COLL_NEIGHBOR_ALLTOALLV,
+    COLL_NEIGHBOR_ALLTOALLW,
     COLL_REDUCE,
     COLL_REDUCE_SCATTER,
     COLL_REDUCE_SCATTER_BLOCK,
@@ -79,7 +80,8 @@ static inline bool collective_scatters_sum(enum collective collective)
 static inline bool collective_is_near(enum collective collective)
 {
     return collective == COLL_NEIGHBOR_ALLGATHER || collective == COLL_NEIGHBOR_ALLGATHERV ||
-           collective == COLL_NEIGHBOR_ALLTOALL || collective == COLL_NEIGHBOR_ALLTOALLV;
+           collective == COLL_NEIGHBOR_ALLTOALL || collective == COLL_NEIGHBOR_ALLTOALLV ||
+           collective == COLL_NEIGHBOR_ALLTOALLW;
 }
 
 /* Whether ranks agree on no size: their arguments are each rank's own. */

@@ -126,8 +126,10 @@ void around_free(struct around *around)
     reserve_put(around->out.bytes);
     reserve_put(around->out.counts);
     reserve_put(around->out.places);
+    reserve_put(around->out.layouts);
     reserve_put(around->in.bytes);
     reserve_put(around->in.counts);
     reserve_put(around->in.places);
+    reserve_put(around->in.layouts);
     reserve_put(around);
 }

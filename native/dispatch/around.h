@@ -5,6 +5,7 @@
 #include "collectives.h"
 
 struct comm_state;
+struct layout;
 
 /* The arrays are by block, in the order of MPI's: `in` of the sources, `out` of the targets. */
 struct around {
@@ -13,7 +14,8 @@ struct around {
     struct neighbours near;
     struct around_side {
         int64_t *bytes, *at;
-        MPI_Count *counts; /* what dispatch makes of the call's own: 0 where there is nobody */
+        struct layout *layouts; /* of alltoallw; NULL until then */
+        MPI_Count *counts;      /* what dispatch makes of the call's own: 0 where there is nobody */
         MPI_Aint *places;
     } out, in;
 };

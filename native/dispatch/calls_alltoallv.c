@@ -75,35 +75,14 @@ static int run(struct comm_state *state, const struct implementation *ours, stru
     return failed;
 }
 
-/* The types of one side, into `layouts`. What nothing is sent with may be no type. False: a type is none. */
-static bool look_at_types(struct blocks *blocks, int ranks, struct layout *layouts)
-{
-    bool good = true;
-    blocks->layouts = layouts;
-    for (int rank = 0; rank < ranks && good; rank++) {
-        layouts[rank] = (struct layout){.contiguous = true};
-        good = vectors_count(blocks, rank) == 0 || types_layout(vectors_type(blocks, rank), &layouts[rank]);
-    }
-    return good;
-}
-
-static bool has_gaps(const struct blocks *blocks, int ranks)
-{
-    bool any = false;
-    for (int rank = 0; rank < ranks && blocks->layouts != NULL && !any; rank++)
-        any = !blocks->layouts[rank].contiguous;
-    return blocks->layouts != NULL ? any : !blocks->layout.contiguous;
-}
-
 /* Where the types are known. */
 static bool serve_sides(enum collective collective, struct comm_state *state, struct side *out, struct side *in,
                         bool in_place, MPI_Comm *comm, int *error)
 {
     if (comm_state_vectors(state) == NULL)
         return false;
-    out->count = in->count = state->ranks;
-    out->packs = out->data == in->data || has_gaps(&out->blocks, state->ranks);
-    in->packs = has_gaps(&in->blocks, state->ranks);
+    out->packs = out->data == in->data || side_has_gaps(out);
+    in->packs = side_has_gaps(in);
     out->blocks.bytes = state->vectors;
     out->blocks.at = out->blocks.bytes + state->ranks;
     in->blocks.bytes = out->blocks.at + state->ranks;
@@ -122,16 +101,13 @@ bool dispatch_alltoallv(const void *send, struct dispatch_vector send_given, MPI
     bool in_place = send == MPI_IN_PLACE; /* on all ranks or none */
     if (in_place)
         send = receive, send_given = given, send_type = type;
-    struct side out = {.blocks = {.given = &send_given, .type = send_type}, .data = (char *)(uintptr_t)send};
-    struct side in = {.blocks = {.given = &given, .type = type}, .data = receive};
+    const int ranks = state != NULL ? state->ranks : 0;
+    struct side out = {
+        .count = ranks, .blocks = {.given = &send_given, .type = send_type}, .data = (char *)(uintptr_t)send};
+    struct side in = {.count = ranks, .blocks = {.given = &given, .type = type}, .data = receive};
     return state != NULL && receive != MPI_IN_PLACE && vectors_given(&given) && vectors_given(&send_given) &&
            types_layout(type, &in.blocks.layout) && types_layout(send_type, &out.blocks.layout) &&
            serve_sides(COLL_ALLTOALLV, state, &out, &in, in_place, comm, error);
-}
-
-static bool are_typed(const struct dispatch_vector *given)
-{
-    return vectors_given(given) && (given->types != NULL || given->fortran_types != NULL);
 }
 
 bool dispatch_alltoallw(const void *send, struct dispatch_vector send_given, void *receive,
@@ -141,14 +117,13 @@ bool dispatch_alltoallw(const void *send, struct dispatch_vector send_given, voi
     bool in_place = send == MPI_IN_PLACE; /* on all ranks or none */
     if (in_place)
         send = receive, send_given = given;
-    struct side out = {.blocks = {.given = &send_given}, .data = (char *)(uintptr_t)send};
-    struct side in = {.blocks = {.given = &given}, .data = receive};
     struct layout *layouts = state != NULL ? comm_state_layouts(state) : NULL;
     if (layouts == NULL)
         return false;
-    bool served = receive != MPI_IN_PLACE && are_typed(&given) && are_typed(&send_given) &&
-                  look_at_types(&in.blocks, state->ranks, layouts) &&
-                  look_at_types(&out.blocks, state->ranks, layouts + state->ranks) &&
+    struct side out = {.count = state->ranks, .blocks = {.given = &send_given}, .data = (char *)(uintptr_t)send};
+    struct side in = {.count = state->ranks, .blocks = {.given = &given}, .data = receive};
+    bool served = receive != MPI_IN_PLACE && vectors_given(&given) && vectors_given(&send_given) &&
+                  side_look_at_types(&in, layouts) && side_look_at_types(&out, layouts + state->ranks) &&
                   serve_sides(COLL_ALLTOALLW, state, &out, &in, in_place, comm, error);
     comm_state_layouts_done(state);
     return served;

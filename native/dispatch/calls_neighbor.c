@@ -1,10 +1,11 @@
-/* Neighbourhoods: allgather(v) and alltoall(v); see calls.c.
+/* Neighbourhoods: allgather(v) and alltoall(v, w); see calls.c.
  *
  * What goes from one rank to another both know, and nobody else; nor does anybody know what others pack. So, as in an
  * alltoallv of one node, every call goes in pieces of each block, whose length follows from the most neighbours that a rank
  * has: a rank packs one piece of each at a time, and calls the algorithm until its own longest block is through. It waits
  * for its neighbours alone, but at the first call that ours serve, at which all ranks look at who is a neighbour of whom, and
  * at those at which they look for memory of devices (device.h). */
+#include "reserve.h"
 #include "side.h"
 
 static int run(struct comm_state *state, const struct implementation *ours, struct side *out, struct side *in)
@@ -41,12 +42,13 @@ static int run(struct comm_state *state, const struct implementation *ours, stru
     return failed;
 }
 
-/* What the program gave for one side: a vector, or (no counts) as much for everyone, or one block for all. */
+/* What the program gave for one side: a vector, or (no counts) as much for everyone, or one block for all; elements of one type,
+ * or of types that are in the vector. */
 struct given {
     void *data;
     struct dispatch_vector vector;
     MPI_Count each;
-    bool is_one;
+    bool is_one, has_types;
     MPI_Datatype type;
 };
 
@@ -55,8 +57,30 @@ static bool has_vector(const struct given *given)
     return vectors_given(&given->vector);
 }
 
+/* The types of a side, by neighbour. False: one is no type. */
+static bool look_at_types(struct side *side, struct around_side *room)
+{
+    if (room->layouts == NULL)
+        room->layouts = reserve_get((size_t)side->count * sizeof *room->layouts);
+    return side_look_at_types(side, room->layouts);
+}
+
+/* Displacements in bytes may be addresses, the program's memory MPI_BOTTOM: from the first block on that has a length. */
+static void from_first_block(struct side *side, MPI_Aint *places)
+{
+    int first = 0;
+    while (first < side->count && vectors_count(&side->blocks, first) == 0)
+        first++;
+    if (first == side->count)
+        return;
+    const MPI_Aint base = places[first];
+    side->data = (char *)((uintptr_t)side->data + (uintptr_t)base);
+    for (int i = first; i < side->count; i++)
+        places[i] = (MPI_Aint)((uintptr_t)places[i] - (uintptr_t)base);
+}
+
 /* As a vector in which who is not there has nothing. */
-static bool measure(struct side *side, struct dispatch_vector *made, const struct around_side *room,
+static bool measure(struct side *side, struct dispatch_vector *made, struct around_side *room,
                     const struct given *given, int count, const int *rank)
 {
     *side = (struct side){.count = count,
@@ -64,7 +88,7 @@ static bool measure(struct side *side, struct dispatch_vector *made, const struc
                           .data = given->data,
                           .blocks = {.given = made, .type = given->type, .bytes = room->bytes, .at = room->at}};
     struct blocks program = {.given = &given->vector, .type = given->type};
-    if (count > 0 && !types_layout(given->type, &side->blocks.layout))
+    if (count > 0 && !given->has_types && !types_layout(given->type, &side->blocks.layout))
         return false;
     for (int i = 0; i < count; i++) {
         const bool wide = given->vector.at == NULL;
@@ -73,8 +97,13 @@ static bool measure(struct side *side, struct dispatch_vector *made, const struc
         if (has_vector(given))
             room->places[i] = rank[i] < 0 ? 0 : wide ? given->vector.long_at[i] : given->vector.at[i];
     }
-    *made = (struct dispatch_vector){.long_counts = room->counts, .long_at = room->places};
-    side->packs = count > 0 && !side->blocks.layout.contiguous;
+    *made = given->vector;
+    made->counts = made->at = NULL, made->long_counts = room->counts, made->long_at = room->places;
+    if (given->has_types && !look_at_types(side, room))
+        return false;
+    if (given->has_types)
+        from_first_block(side, room->places);
+    side->packs = side_has_gaps(side);
     return side_measure(side);
 }
 
@@ -85,7 +114,7 @@ static bool neighbor(enum collective collective, const struct given *send, const
     const struct shape shape = {.commutative = true};
     struct dispatch_vector made[2];
     struct side out, in;
-    if (state == NULL)
+    if (state == NULL || send->data == MPI_IN_PLACE || receive->data == MPI_IN_PLACE)
         return false;
     struct around *around = state->around;
     if (around == NULL) {
@@ -134,4 +163,12 @@ bool dispatch_neighbor_alltoallv(const void *send, struct dispatch_vector send_b
     const struct given out = {.data = (void *)(uintptr_t)send, .vector = send_blocks, .type = send_type};
     const struct given in = {.data = receive, .vector = blocks, .type = type};
     return neighbor(COLL_NEIGHBOR_ALLTOALLV, &out, &in, comm, error);
+}
+
+bool dispatch_neighbor_alltoallw(const void *send, struct dispatch_vector send_blocks, void *receive,
+                                 struct dispatch_vector blocks, MPI_Comm *comm, int *error)
+{
+    const struct given out = {.data = (void *)(uintptr_t)send, .vector = send_blocks, .has_types = true};
+    const struct given in = {.data = receive, .vector = blocks, .has_types = true};
+    return neighbor(COLL_NEIGHBOR_ALLTOALLW, &out, &in, comm, error);
 }

@@ -92,6 +92,8 @@ bool device_neighbor_alltoall(const void *send, MPI_Count send_count, MPI_Dataty
 bool device_neighbor_alltoallv(const void *send, struct dispatch_vector send_blocks, MPI_Datatype send_type,
                                void *receive, struct dispatch_vector blocks, MPI_Datatype type, MPI_Comm *comm,
                                int *error);
+bool device_neighbor_alltoallw(const void *send, struct dispatch_vector send_blocks, void *receive,
+                               struct dispatch_vector blocks, MPI_Comm *comm, int *error);
 bool device_gatherv(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
                     struct dispatch_vector given, MPI_Datatype type, int root, MPI_Comm *comm, int *error);
 bool device_scatterv(const void *send, struct dispatch_vector given, MPI_Datatype send_type, void *receive,

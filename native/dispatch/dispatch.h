@@ -23,8 +23,8 @@ extern unsigned char dispatch_all_complete;
 void dispatch_start(void);  /* after MPI_Init; collective, once agree_start() said yes */
 void dispatch_finish(void); /* before MPI_Finalize; collective */
 
-/* Counts and displacements by rank, of either width; of reduce_scatter counts alone. Of alltoallw a type for each rank, a
- * program's in Fortran or in C; its displacements are bytes. */
+/* Counts and displacements by rank or neighbour, each of either width; of reduce_scatter counts alone. Of alltoallw and
+ * neighbor_alltoallw a type for each, a program's in Fortran or in C; their displacements are bytes. */
 struct dispatch_vector {
     const int *counts, *at;
     const MPI_Count *long_counts;
@@ -41,6 +41,12 @@ static inline struct dispatch_vector dispatch_vector(const int *counts, const in
 static inline struct dispatch_vector dispatch_vector_c(const MPI_Count *counts, const MPI_Aint *at)
 {
     return (struct dispatch_vector){.long_counts = counts, .long_at = at};
+}
+
+/* Of neighbor_alltoallw. */
+static inline struct dispatch_vector dispatch_vector_far(const int *counts, const MPI_Aint *at)
+{
+    return (struct dispatch_vector){.counts = counts, .long_at = at};
 }
 
 /* `types`: MPI_Datatype of C, or MPI_Fint. */
@@ -88,6 +94,8 @@ bool dispatch_neighbor_alltoall(const void *send, MPI_Count send_count, MPI_Data
 bool dispatch_neighbor_alltoallv(const void *send, struct dispatch_vector send_blocks, MPI_Datatype send_type,
                                  void *receive, struct dispatch_vector blocks, MPI_Datatype type, MPI_Comm *comm,
                                  int *error);
+bool dispatch_neighbor_alltoallw(const void *send, struct dispatch_vector send_blocks, void *receive,
+                                 struct dispatch_vector blocks, MPI_Comm *comm, int *error);
 bool dispatch_gatherv(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
                       struct dispatch_vector given, MPI_Datatype type, int root, MPI_Comm *comm, int *error);
 bool dispatch_scatterv(const void *send, struct dispatch_vector given, MPI_Datatype send_type, void *receive,

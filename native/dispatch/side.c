@@ -12,6 +12,29 @@ static int64_t bytes_of(const struct side *side, int rank)
     return types_bytes(vectors_count(&side->blocks, rank), vectors_layout(&side->blocks, rank));
 }
 
+bool side_look_at_types(struct side *side, struct layout *layouts)
+{
+    const struct dispatch_vector *given = side->blocks.given;
+    const bool has_types = given->types != NULL || given->fortran_types != NULL;
+    bool good = true;
+    side->blocks.layouts = layouts;
+    for (int rank = 0; rank < side->count && good; rank++) {
+        layouts[rank] = (struct layout){.contiguous = true};
+        good = vectors_count(&side->blocks, rank) == 0 ||
+               (has_types && types_layout(vectors_type(&side->blocks, rank), &layouts[rank]));
+    }
+    return good;
+}
+
+bool side_has_gaps(const struct side *side)
+{
+    const struct layout *layouts = side->blocks.layouts;
+    bool any = false;
+    for (int rank = 0; rank < side->count && layouts != NULL && !any; rank++)
+        any = !layouts[rank].contiguous;
+    return layouts != NULL ? any : side->count > 0 && !side->blocks.layout.contiguous;
+}
+
 bool side_measure(struct side *side)
 {
     for (int rank = 0; rank < side->count; rank++) {

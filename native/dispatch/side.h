@@ -18,6 +18,11 @@ struct side {
     int64_t longest, total; /* of the whole blocks */
 };
 
+/* The types of a side whose blocks have one each, into `layouts`, as many. What nothing is sent with may be no type. False: a
+ * type is none. */
+bool side_look_at_types(struct side *side, struct layout *layouts);
+/* Whether a type has gaps, so that what is sent or received with it is packed. */
+bool side_has_gaps(const struct side *side);
 /* Arranges the blocks as they are with the program. False: a count is none, or all are too many. */
 bool side_measure(struct side *side);
 /* Room for a piece of every block, and for an element of each that is longer. MPI error codes. */

@@ -72,13 +72,14 @@ static double between(int index, int64_t bytes)
     return low * pow(high / low, share);
 }
 
-/* Of the four of neighbourhoods one is tried, and of the nonblocking ones those of which the others are like. */
+/* Of the five of neighbourhoods one is tried, and of the nonblocking ones those of which the others are like. */
 static enum collective tried_for(enum collective collective)
 {
     switch (collective) {
     case COLL_NEIGHBOR_ALLGATHER:
     case COLL_NEIGHBOR_ALLGATHERV:
-    case COLL_NEIGHBOR_ALLTOALL: return COLL_NEIGHBOR_ALLTOALLV;
+    case COLL_NEIGHBOR_ALLTOALL:
+    case COLL_NEIGHBOR_ALLTOALLW: return COLL_NEIGHBOR_ALLTOALLV;
     case COLL_IALLGATHER:
     case COLL_IALLGATHERV:
     case COLL_IALLTOALLV: return COLL_IALLTOALL;

@@ -7,7 +7,7 @@
 #include "dispatch.h"
 #include "types.h"
 
-/* The blocks of one side of a call, by rank. */
+/* The blocks of one side of a call, by rank or neighbour. */
 struct blocks {
     const struct dispatch_vector *given; /* elements, as the program said */
     MPI_Datatype type;
@@ -45,7 +45,7 @@ static inline int64_t vectors_place(const struct blocks *blocks, int rank)
 
 static inline bool vectors_given(const struct dispatch_vector *given)
 {
-    return (given->counts != NULL && given->at != NULL) || (given->long_counts != NULL && given->long_at != NULL);
+    return (given->counts != NULL || given->long_counts != NULL) && (given->at != NULL || given->long_at != NULL);
 }
 
 #endif

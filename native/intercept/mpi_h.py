@@ -26,6 +26,7 @@ SERVED = (
     "Neighbor_allgatherv",
     "Neighbor_alltoall",
     "Neighbor_alltoallv",
+    "Neighbor_alltoallw",
     "Reduce",
     "Reduce_scatter",
     "Reduce_scatter_block",

@@ -8,6 +8,7 @@
 struct buffers {
     char *out, *in;
     int *counts, *offsets;
+    MPI_Aint *far;
     MPI_Datatype *types;
 };
 
@@ -18,14 +19,16 @@ static struct buffers buffers_of(const char *collective, int bytes, int ranks)
                            .in = calloc(all, 1),
                            .counts = calloc(blocks, sizeof *made.counts),
                            .offsets = calloc(blocks, sizeof *made.offsets),
+                           .far = calloc(blocks, sizeof *made.far),
                            .types = calloc(blocks, sizeof(MPI_Datatype))};
-    if (made.out == NULL || made.in == NULL || made.counts == NULL || made.offsets == NULL || made.types == NULL) {
+    if (made.out == NULL || made.in == NULL || made.counts == NULL || made.offsets == NULL || made.far == NULL ||
+        made.types == NULL) {
         fprintf(stderr, "unisono-probe: no memory for %s of %d bytes\n", collective, bytes);
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     for (int rank = 0; rank < ranks; ++rank) {
         made.counts[rank] = bytes;
-        made.offsets[rank] = rank * bytes;
+        made.far[rank] = made.offsets[rank] = rank * bytes;
         made.types[rank] = MPI_BYTE;
     }
     return made;
@@ -37,6 +40,7 @@ static void buffers_free(const struct buffers *made)
     free(made->in);
     free(made->counts);
     free(made->offsets);
+    free(made->far);
     free(made->types);
 }
 
@@ -145,6 +149,8 @@ static int to_neighbours(const char *collective, int bytes, const struct buffers
     else if (strcmp(collective, "neighbor_alltoallv") == 0)
         error = MPI_Neighbor_alltoallv(b->out, b->counts, b->offsets, MPI_BYTE, b->in, b->counts, b->offsets, MPI_BYTE,
                                        line);
+    else if (strcmp(collective, "neighbor_alltoallw") == 0)
+        error = MPI_Neighbor_alltoallw(b->out, b->counts, b->far, b->types, b->in, b->counts, b->far, b->types, line);
     MPI_Comm_free(&line);
     return error;
 }

@@ -44,7 +44,7 @@ static int gathers(enum collective collective)
 static int exchanges(enum collective collective)
 {
     return collective == COLL_ALLTOALLV || collective == COLL_ALLTOALLW || collective == COLL_NEIGHBOR_ALLTOALL ||
-           collective == COLL_NEIGHBOR_ALLTOALLV;
+           collective == COLL_NEIGHBOR_ALLTOALLV || collective == COLL_NEIGHBOR_ALLTOALLW;
 }
 
 static int64_t block(enum collective collective, int64_t bytes, int from, int to)
@@ -115,6 +115,7 @@ static void library(const struct data *data, const struct call *call, char *rece
     case COLL_ALLTOALLW:
     case COLL_NEIGHBOR_ALLTOALL:
     case COLL_NEIGHBOR_ALLTOALLV:
+    case COLL_NEIGHBOR_ALLTOALLW:
         PMPI_Alltoallv(call->send, v, v + ranks, MPI_BYTE, receive, v + 2 * ranks, v + 3 * ranks, MPI_BYTE,
                        MPI_COMM_WORLD);
         break;

@@ -71,6 +71,7 @@ def test_long_messages_are_moved_and_packed_in_pieces(
     [
         ("nodes", "y", "2"),
         ("adaptive", "y", "2"),
+        ("direct", "z", "1"),
         ("direct", "v", "1"),
         ("direct", "x", "1"),
         ("nodes", "x", "2"),
@@ -81,20 +82,22 @@ def test_blocks_of_own_lengths_go_in_pieces(algorithm: str, how: str, nodes: str
     """In place, with gaps, and where a rank keeps what those of its node send."""
     tools = toolchain("openmpi4")
     program = compiled(tools, tmp_path, str(PROGRAM))
-    collective = "alltoallw" if how == "y" else "alltoallv"
+    collective = {"y": "alltoallw", "z": "neighbor_alltoallw"}.get(how, "alltoallv")
     env = {"UNISONO_FORCE": f"{collective}=unisono/{algorithm}", "UNISONO_VERBOSE": "1", "UNISONO_FAKE_NODES": nodes}
+    env |= {"UNISONO_PATIENCE": "0"} if how == "z" else {}
     ran = run(tools, tmp_path, program, how, "128", ranks=2 * int(nodes), env=env, record=False)
     assert ran.status == 0 and f"unisono/{algorithm}" in ran.error, ran.out + ran.error
     assert int(ran.out.split()[-2]) <= IN_PLACE + SLACK
 
 
 @pytest.mark.parametrize("algorithm", ["cells", "pull"])
-def test_an_alltoallw_on_one_node_goes_in_pieces(algorithm: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("collective", "hows"), [("alltoallw", "yY"), ("neighbor_alltoallw", "zZ")])
+def test_an_alltoallw_on_one_node_goes_in_pieces(collective: str, hows: str, algorithm: str, tmp_path: Path) -> None:
     """Also of elements as long as a block, for each of which there has to be room."""
     tools = toolchain("openmpi4")
     program = compiled(tools, tmp_path, str(PROGRAM))
-    env = {"UNISONO_FORCE": f"alltoallw=unisono/{algorithm}", "UNISONO_VERBOSE": "1"}
-    for how, bound in (("y", IN_PLACE), ("Y", 128)):
+    env = {"UNISONO_FORCE": f"{collective}=unisono/{algorithm}", "UNISONO_VERBOSE": "1", "UNISONO_PATIENCE": "0"}
+    for how, bound in zip(hows, (IN_PLACE, 128), strict=True):
         ran = run(tools, tmp_path, program, how, "128", ranks=2, env=env, record=False)
         assert ran.status == 0 and f"unisono/{algorithm}" in ran.error, ran.out + ran.error
         peak, left = map(int, ran.out.split()[-2:])

@@ -34,6 +34,7 @@ WAYS = {
     "neighbor_allgatherv": ("cells", "pull"),
     "neighbor_alltoall": ("cells", "pull"),
     "neighbor_alltoallv": ("cells", "pull"),
+    "neighbor_alltoallw": ("cells", "pull"),
     "reduce": ("cells", "slices"),
     "reduce_scatter": ("inline", "cells", "pull"),
     "reduce_scatter_block": ("inline", "cells", "pull"),

@@ -44,6 +44,7 @@ OVER_NODES = (
     "neighbor_allgatherv_direct",
     "neighbor_alltoall_direct",
     "neighbor_alltoallv_direct",
+    "neighbor_alltoallw_direct",
 )
 
 

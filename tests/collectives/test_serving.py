@@ -26,7 +26,7 @@ NOT_BY_COSTS = {
     "UNISONO_FORCE": "gather=unisono/cells,scatter=unisono/inline,gatherv=unisono/cells,scatterv=unisono/pull,"
     "reduce_scatter=unisono/cells,reduce_scatter_block=unisono/cells,scan=unisono/inline,exscan=unisono/cells,"
     "alltoallw=unisono/cells,neighbor_allgather=unisono/cells,neighbor_allgatherv=unisono/pull,"
-    "neighbor_alltoall=unisono/pull,neighbor_alltoallv=unisono/cells"
+    "neighbor_alltoall=unisono/pull,neighbor_alltoallv=unisono/cells,neighbor_alltoallw=unisono/pull"
 }
 """Where ranks share CPUs nothing is known of the MPI's own of these, which serve then."""
 

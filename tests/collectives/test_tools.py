@@ -140,7 +140,7 @@ def test_fortran(before: bool, tmp_path: Path) -> None:
         "gather=unisono/cells,scatter=unisono/inline,gatherv=unisono/pull,scatterv=unisono/cells,"
         "reduce_scatter=unisono/cells,reduce_scatter_block=unisono/pull,scan=unisono/cells,exscan=unisono/inline,"
         "alltoallw=unisono/cells,neighbor_allgather=unisono/pull,neighbor_allgatherv=unisono/cells,"
-        "neighbor_alltoall=unisono/cells,neighbor_alltoallv=unisono/pull"
+        "neighbor_alltoall=unisono/cells,neighbor_alltoallv=unisono/pull,neighbor_alltoallw=unisono/cells"
     )
     ran = run(tools, tmp_path, program, ranks=3, env=SERVE | preload)
     assert ran.status == 0 and "right" in ran.out.split(), ran.out + ran.error

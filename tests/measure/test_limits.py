@@ -67,6 +67,7 @@ def test_one_node(collective: str, ppn: int, size: int, seconds: float) -> None:
         ("allgather", MIB, 3 * 2 * MIB / 4e9),
         ("neighbor_alltoall", MIB, MIB / 4e9),  # some message between the nodes
         ("neighbor_alltoallv", MIB, MIB / 2 / 4e9),
+        ("neighbor_alltoallw", MIB, MIB / 4e9),
         ("halo26", MIB, MIB / 4e9),
     ],
 )

@@ -7,9 +7,9 @@
 extern const struct collective coll_allreduce, coll_reduce, coll_bcast, coll_allgather, coll_allgatherv, coll_alltoall,
     coll_alltoallv, coll_alltoallw, coll_gather, coll_gatherv, coll_scatter, coll_scatterv, coll_reduce_scatter,
     coll_reduce_scatter_block, coll_neighbor_allgather, coll_neighbor_allgatherv, coll_neighbor_alltoall,
-    coll_neighbor_alltoallv, coll_scan, coll_exscan, coll_barrier, coll_pingpong, coll_allreduce5, coll_halo26,
-    coll_exchange, coll_iallgather, coll_iallgatherv, coll_iallreduce, coll_ialltoall, coll_ialltoallv, coll_ibarrier,
-    coll_ibcast, coll_iexscan, coll_igather, coll_igatherv, coll_ireduce, coll_ireduce_scatter,
-    coll_ireduce_scatter_block, coll_iscan, coll_iscatter, coll_iscatterv;
+    coll_neighbor_alltoallv, coll_neighbor_alltoallw, coll_scan, coll_exscan, coll_barrier, coll_pingpong,
+    coll_allreduce5, coll_halo26, coll_exchange, coll_iallgather, coll_iallgatherv, coll_iallreduce, coll_ialltoall,
+    coll_ialltoallv, coll_ibarrier, coll_ibcast, coll_iexscan, coll_igather, coll_igatherv, coll_ireduce,
+    coll_ireduce_scatter, coll_ireduce_scatter_block, coll_iscan, coll_iscatter, coll_iscatterv;
 
 #endif

@@ -1,11 +1,13 @@
 /* Neighbourhoods: every rank has up to six neighbours in a grid (grid.h), and a block for each, or one for all of them. The
-   v's lengths: that of a pair is known by both its ranks, that of an allgatherv is the sender's. */
+   v's lengths: that of a pair is known by both its ranks, that of an allgatherv is the sender's. An alltoallw sends parts with
+   gaps (parts.h), and receives them in one piece. */
 #include <stdlib.h>
 
 #include "../counts.h"
 #include "../grid.h"
 #include "all.h"
 #include "blocks.h"
+#include "parts.h"
 
 enum { NEIGHBOURS = GRID_NEIGHBOURS };
 
@@ -102,6 +104,36 @@ static bool prepare_alltoallv(struct operation *operation, struct problem *probl
     return prepare(operation, problem, false, true);
 }
 
+static bool prepare_alltoallw(struct operation *operation, struct problem *problem)
+{
+    const size_t span = parts_span(operation->bytes);
+    if (!prepare(operation, problem, false, false))
+        return false;
+    operation->far = malloc(2 * NEIGHBOURS * sizeof *operation->far);
+    operation->types = malloc(2 * NEIGHBOURS * sizeof *operation->types);
+    if (operation->far == NULL || operation->types == NULL)
+        return problem_set(problem, "memory: no room for the neighbours");
+    operation->made = parts_type(operation->bytes);
+    operation->send_bytes = NEIGHBOURS * span;
+    for (int i = 0; i < NEIGHBOURS; i++) {
+        const bool gaps = operation->made != MPI_DATATYPE_NULL;
+        operation->counts[i] = gaps ? 1 : (int)operation->bytes;
+        operation->types[i] = gaps ? operation->made : MPI_BYTE;
+        operation->types[NEIGHBOURS + i] = MPI_BYTE;
+        operation->far[i] = i * (MPI_Aint)span;
+        operation->far[NEIGHBOURS + i] = operation->offsets[NEIGHBOURS + i];
+    }
+    return true;
+}
+
+static void fill_parts(const struct operation *operation, void *send, uint64_t repetition)
+{
+    for (int i = 0; i < NEIGHBOURS; i++)
+        if (neighbour(operation, i) >= 0)
+            parts_fill((char *)send + operation->far[i], operation->bytes, operation->rank, neighbour(operation, i),
+                       repetition);
+}
+
 static void run_allgather(const struct operation *operation, MPI_Comm comm, void *send, void *receive)
 {
     const int bytes = (int)operation->bytes;
@@ -126,6 +158,13 @@ static void run_alltoallv(const struct operation *operation, MPI_Comm comm, void
                            operation->counts + NEIGHBOURS, operation->offsets + NEIGHBOURS, MPI_BYTE, grid_of(comm));
 }
 
+static void run_alltoallw(const struct operation *operation, MPI_Comm comm, void *send, void *receive)
+{
+    MPI_Neighbor_alltoallw(send, operation->counts, operation->far, operation->types, receive,
+                           operation->counts + NEIGHBOURS, operation->far + NEIGHBOURS, operation->types + NEIGHBOURS,
+                           grid_of(comm));
+}
+
 const struct collective coll_neighbor_allgather = {
     "neighbor_allgather", prepare_allgather, run_allgather, fill_one, verify_one, 1};
 const struct collective coll_neighbor_allgatherv = {
@@ -133,3 +172,5 @@ const struct collective coll_neighbor_allgatherv = {
 const struct collective coll_neighbor_alltoall = {"neighbor_alltoall", prepare_alltoall, run_alltoall, fill, verify, 1};
 const struct collective coll_neighbor_alltoallv = {
     "neighbor_alltoallv", prepare_alltoallv, run_alltoallv, fill, verify, 1};
+const struct collective coll_neighbor_alltoallw = {
+    "neighbor_alltoallw", prepare_alltoallw, run_alltoallw, fill_parts, verify, 1};

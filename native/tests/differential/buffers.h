@@ -71,5 +71,6 @@ size_t span(const struct layout_way *way, int64_t units);
 bool try_alltoallw(struct trial *trial);
 /* On a communicator with a topology. `gathers`: the same for all neighbours; `varies`: blocks of several lengths. */
 bool try_neighbor(struct trial *trial, bool gathers, bool varies);
+bool try_neighbor_w(struct trial *trial);
 
 #endif

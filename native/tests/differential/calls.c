@@ -26,7 +26,8 @@ const char *const call_names[NAMES] = {"allgather",
                                        "neighbor_allgather",
                                        "neighbor_allgatherv",
                                        "neighbor_alltoall",
-                                       "neighbor_alltoallv"};
+                                       "neighbor_alltoallv",
+                                       "neighbor_alltoallw"};
 
 static bool try_barrier(struct trial *trial)
 {
@@ -255,7 +256,8 @@ static bool run(struct trial *trial)
     case 17: return try_neighbor(trial, true, false);
     case 18: return try_neighbor(trial, true, true);
     case 19: return try_neighbor(trial, false, false);
-    default: return try_neighbor(trial, false, true);
+    case 20: return try_neighbor(trial, false, true);
+    default: return try_neighbor_w(trial);
     }
 }
 

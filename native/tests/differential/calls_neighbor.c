@@ -2,8 +2,9 @@
 #include <string.h>
 
 #include "buffers.h"
+#include "neighbors.h"
 
-enum { DIMENSIONS_MOST = 3, EDGES_MOST = 128 };
+enum { DIMENSIONS_MOST = 3 };
 
 static MPI_Comm draw_grid(struct trial *trial)
 {
@@ -81,14 +82,7 @@ MPI_Comm trial_topology(struct trial *trial)
     }
 }
 
-/* One side of a call: whom with, and the blocks, in elements. */
-struct side {
-    int count, rank[EDGES_MOST];
-    int counts[EDGES_MOST], at[EDGES_MOST], units[EDGES_MOST], room;
-    struct layout_way way;
-};
-
-static void find(struct trial *trial, struct side *out, struct side *in)
+void partners_find(const struct trial *trial, struct partners *out, struct partners *in)
 {
     int kind, weights[EDGES_MOST], weighted;
     PMPI_Topo_test(trial->comm, &kind);
@@ -110,20 +104,34 @@ static void find(struct trial *trial, struct side *out, struct side *in)
     memcpy(in->rank, out->rank, sizeof in->rank);
 }
 
-static bool has_twice(const struct side *side)
+static bool has_twice(const struct partners *partners)
 {
-    for (int i = 0; i < side->count; i++)
+    for (int i = 0; i < partners->count; i++)
         for (int k = 0; k < i; k++)
-            if (side->rank[i] == side->rank[k] && side->rank[i] != MPI_PROC_NULL)
+            if (partners->rank[i] == partners->rank[k] && partners->rank[i] != MPI_PROC_NULL)
                 return true;
     return false;
 }
+
+bool partners_twice(const struct trial *trial, const struct partners *out, const struct partners *in)
+{
+    int twice = has_twice(out) || has_twice(in), any = 0;
+    PMPI_Allreduce(&twice, &any, 1, MPI_INT, MPI_MAX, trial->comm);
+    return any;
+}
+
+/* One side of a call: whom with, and the blocks, in elements. */
+struct side {
+    struct partners with;
+    int counts[EDGES_MOST], at[EDGES_MOST], units[EDGES_MOST], room;
+    struct layout_way way;
+};
 
 /* Where nobody is there, and where blocks are alike, there is room for one, too. */
 static void arrange_side(struct trial *trial, struct side *side, bool varies, bool is_one)
 {
     int next = 0;
-    for (int i = 0; i < side->count; i++) {
+    for (int i = 0; i < side->with.count; i++) {
         next += varies && !is_one ? random_below(&trial->own, 3) : 0;
         side->counts[i] = side->units[i] * side->way.factor;
         side->at[i] = is_one ? 0 : next * side->way.factor;
@@ -136,13 +144,13 @@ static void arrange_side(struct trial *trial, struct side *side, bool varies, bo
 static void by_messages(struct trial *trial, const char *from, const struct side *out, char *to, const struct side *in)
 {
     MPI_Request requests[2 * EDGES_MOST];
-    for (int i = 0; i < in->count; i++)
-        PMPI_Irecv(to + in->at[i] * in->way.extent, in->counts[i], in->way.type, in->rank[i], 9, trial->comm,
+    for (int i = 0; i < in->with.count; i++)
+        PMPI_Irecv(to + in->at[i] * in->way.extent, in->counts[i], in->way.type, in->with.rank[i], 9, trial->comm,
                    &requests[i]);
-    for (int i = 0; i < out->count; i++)
-        PMPI_Isend(from + out->at[i] * out->way.extent, out->counts[i], out->way.type, out->rank[i], 9, trial->comm,
-                   &requests[in->count + i]);
-    for (int i = 0; i < in->count + out->count; i++)
+    for (int i = 0; i < out->with.count; i++)
+        PMPI_Isend(from + out->at[i] * out->way.extent, out->counts[i], out->way.type, out->with.rank[i], 9,
+                   trial->comm, &requests[in->with.count + i]);
+    for (int i = 0; i < in->with.count + out->with.count; i++)
         PMPI_Wait(&requests[i], MPI_STATUS_IGNORE);
 }
 
@@ -156,8 +164,8 @@ static int call(struct trial *trial, bool own, bool gathers, bool varies, const 
     MPI_Count wide[2][EDGES_MOST];
     MPI_Aint places[2][EDGES_MOST];
     for (int i = 0; i < EDGES_MOST; i++) {
-        wide[0][i] = i < out->count ? out->counts[i] : -7, places[0][i] = i < out->count ? out->at[i] : -7;
-        wide[1][i] = i < in->count ? in->counts[i] : -7, places[1][i] = i < in->count ? in->at[i] : -7;
+        wide[0][i] = i < out->with.count ? out->counts[i] : -7, places[0][i] = i < out->with.count ? out->at[i] : -7;
+        wide[1][i] = i < in->with.count ? in->counts[i] : -7, places[1][i] = i < in->with.count ? in->at[i] : -7;
     }
     if (!own && trial->large && varies && gathers)
         return MPI_Neighbor_allgatherv_c(from, one, sends, to, wide[1], places[1], gets, trial->comm);
@@ -183,15 +191,15 @@ bool try_neighbor(struct trial *trial, bool gathers, bool varies)
     int unit = 1 + random_below(&trial->shared, 4), most = draw_count(trial) / (trial->ranks > 2 ? 2 : 1) + 1;
     int alike = random_below(&trial->shared, most);
     uint64_t key = random_next(&trial->shared);
-    struct side out = {.count = 0}, in = {.count = 0};
+    struct side out = {.room = 0}, in = {.room = 0};
     out.way = data_layout(&trial->own, base.type, unit), in.way = data_layout(&trial->own, base.type, unit);
-    find(trial, &out, &in);
-    for (int i = 0; i < out.count; i++) {
-        struct random length = random_of(key, (uint64_t)trial->rank, gathers ? 7 : (uint64_t)out.rank[i] + 8);
+    partners_find(trial, &out.with, &in.with);
+    for (int i = 0; i < out.with.count; i++) {
+        struct random length = random_of(key, (uint64_t)trial->rank, gathers ? 7 : (uint64_t)out.with.rank[i] + 8);
         out.units[i] = varies ? random_below(&length, most) : alike;
     }
-    for (int i = 0; i < in.count; i++) {
-        struct random length = random_of(key, (uint64_t)in.rank[i], gathers ? 7 : (uint64_t)trial->rank + 8);
+    for (int i = 0; i < in.with.count; i++) {
+        struct random length = random_of(key, (uint64_t)in.with.rank[i], gathers ? 7 : (uint64_t)trial->rank + 8);
         in.units[i] = varies ? random_below(&length, most) : alike;
     }
     struct random length = random_of(key, (uint64_t)trial->rank, 7);
@@ -200,13 +208,12 @@ bool try_neighbor(struct trial *trial, bool gathers, bool varies)
     arrange_side(trial, &in, varies, false);
     struct pair send = make_anywhere(trial, span(&out.way, gathers ? own : out.room));
     struct pair receive = make_anywhere(trial, span(&in.way, in.room));
-    say(trial, "%d to %d, up to %d x %d %s, here %s to %s", in.count, out.count, most - 1, unit, base.name,
+    say(trial, "%d to %d, up to %d x %d %s, here %s to %s", in.with.count, out.with.count, most - 1, unit, base.name,
         out.way.name, in.way.name);
-    int one = own * out.way.factor, each = alike * in.way.factor, twice = has_twice(&out) || has_twice(&in), any = 0;
+    int one = own * out.way.factor, each = alike * in.way.factor;
     bool good =
         call(trial, false, gathers, varies, inside(&send, 0), &out, one, inside(&receive, 0), &in, each) == MPI_SUCCESS;
-    PMPI_Allreduce(&twice, &any, 1, MPI_INT, MPI_MAX, trial->comm);
-    if (any)
+    if (partners_twice(trial, &out.with, &in.with))
         good = call(trial, true, gathers, varies, inside(&send, 1), &out, one, inside(&receive, 1), &in, each) ==
                    MPI_SUCCESS &&
                good;

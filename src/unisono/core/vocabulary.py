@@ -31,6 +31,9 @@ COLLECTIVES: dict[str, str] = {
     "neighbor_allgatherv": N_("what each rank sends on average to each of its up to 6 neighbours in a grid of ranks"),
     "neighbor_alltoall": N_("what each rank sends to each of its up to 6 neighbours in a grid of ranks"),
     "neighbor_alltoallv": N_("what each rank sends on average to each of its up to 6 neighbours in a grid of ranks"),
+    "neighbor_alltoallw": N_(
+        "what each rank sends to each of its up to 6 neighbours in a grid of ranks, in parts of 64 bytes with gaps"
+    ),
     "barrier": N_("none (0)"),
     "iallgather": N_("what each rank contributes (per pair)"),
     "iallgatherv": N_("what each rank contributes on average (per pair)"),
@@ -285,6 +288,7 @@ DISPATCHED = (
     "neighbor_allgatherv",
     "neighbor_alltoall",
     "neighbor_alltoallv",
+    "neighbor_alltoallw",
     "reduce",
     "reduce_scatter",
     "reduce_scatter_block",
@@ -307,7 +311,10 @@ REPRODUCIBLE_VARIABLE = "UNISONO_REPRODUCIBLE"
 REDUCTIONS = ("allreduce", "reduce")
 """The collectives that our library then serves itself."""
 
-NEIGHBOURHOODS = ("neighbor_allgather", "neighbor_allgatherv", "neighbor_alltoall", "neighbor_alltoallv")
+NEIGHBOURHOODS = (
+    *("neighbor_allgather", "neighbor_allgatherv"),
+    *("neighbor_alltoall", "neighbor_alltoallv", "neighbor_alltoallw"),
+)
 """Collectives of ranks with their neighbours in a communicator's topology."""
 
 WITHOUT_SIZE = (

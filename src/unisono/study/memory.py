@@ -31,6 +31,7 @@ def bytes_per_node(case: Case, size: int) -> int:
         # The root alone holds everybody's blocks.
         **dict.fromkeys(("gather", "gatherv", "scatter", "scatterv"), size + ranks * size // local),
         **dict.fromkeys(NEIGHBOURHOODS, 12 * size),  # of up to 6 neighbours
+        "neighbor_alltoallw": 18 * size,
         "barrier": 0,
         "pingpong": 2 * size,
         "allreduce5": 10 * size,

@@ -81,6 +81,7 @@ struct any_call {
     int rank, ranks, root, count, stride;
     int *send, *receive;
     int *counts, *places, *bytes; /* by rank, in elements and bytes */
+    MPI_Aint *far;                /* the latter once more */
     MPI_Datatype type, *types;
 };
 
@@ -182,6 +183,8 @@ static int any_do(const char *name, const struct any_call *a, MPI_Comm comm)
         return MPI_Neighbor_alltoall(send, count, type, receive, count, type, comm);
     if (IS("neighbor_alltoallv"))
         return MPI_Neighbor_alltoallv(send, a->counts, a->places, type, receive, a->counts, a->places, type, comm);
+    if (IS("neighbor_alltoallw"))
+        return MPI_Neighbor_alltoallw(send, a->counts, a->far, a->types, receive, a->counts, a->far, a->types, comm);
     return ANY_UNKNOWN;
 }
 
@@ -244,12 +247,13 @@ static int any_run(const char *name, const struct any *any)
     a.type = type;
     a.types = malloc(ranks * sizeof *a.types);
     a.counts = malloc(3 * ranks * sizeof *a.counts);
+    a.far = malloc(ranks * sizeof *a.far);
     a.places = a.counts + ranks, a.bytes = a.places + ranks;
     a.send = any_get(all), a.receive = any_get(all);
     any_touch(1);
     for (int i = 0; i < a.ranks; i++) {
         a.counts[i] = a.count, a.places[i] = i * a.count, a.types[i] = type;
-        a.bytes[i] = a.places[i] * a.stride * (int)sizeof(int);
+        a.far[i] = a.bytes[i] = a.places[i] * a.stride * (int)sizeof(int);
         for (int k = 0; k < a.count; k++) {
             int at = (a.places[i] + k) * a.stride;
             /* One vector, or one block for all, is the first. */
@@ -267,6 +271,7 @@ static int any_run(const char *name, const struct any *any)
     any_put(a.send);
     any_put(a.receive);
     free(a.counts);
+    free(a.far);
     free(a.types);
     if (a.stride > 1)
         MPI_Type_free(&type);

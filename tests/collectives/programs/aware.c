@@ -69,5 +69,9 @@ AWARE(Alltoallw,
       (const void *a, const int *n, const int *p, const MPI_Datatype *t, void *b, const int *m, const int *q,
        const MPI_Datatype *u, MPI_Comm c),
       (a, n, p, t, b, m, q, u, c))
+AWARE(Neighbor_alltoallw,
+      (const void *a, const int *n, const MPI_Aint *p, const MPI_Datatype *t, void *b, const int *m, const MPI_Aint *q,
+       const MPI_Datatype *u, MPI_Comm c),
+      (a, n, p, t, b, m, q, u, c))
 AWARE(Pack, (const void *a, int n, MPI_Datatype t, void *b, int m, int *u, MPI_Comm c), (a, n, t, b, m, u, c))
 AWARE(Unpack, (const void *a, int n, int *u, void *b, int m, MPI_Datatype t, MPI_Comm c), (a, n, u, b, m, t, c))

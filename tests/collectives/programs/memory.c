@@ -6,7 +6,7 @@
  *     n   MPI_Alltoall, elements with gaps on the last rank; N: elements longer than a piece
  *     v   MPI_Alltoallv in place, blocks of several lengths; w: with gaps on the last rank; x: not in place, with gaps there;
  *         X: the same, elements longer than a piece
- *     y   MPI_Alltoallw, with gaps on the last rank; Y: elements as long as a block
+ *     y   MPI_Alltoallw, with gaps on the last rank; Y: elements as long as a block; z, Z: the same of neighbours, who are all
  *     b   MPI_Bcast, elements with gaps on the last rank */
 #include <mpi.h>
 #include <stdio.h>
@@ -37,11 +37,31 @@ static int value(int from, int to, int i)
     return 7 * from + 11 * to + i % 100003;
 }
 
+/* Every rank has all for neighbours, itself too. The third call is ours (UNISONO_PATIENCE=0); those before move nothing. */
+static void with_neighbours(int ranks, int *data, int *result, const int *counts, const int *at,
+                            const MPI_Datatype *types)
+{
+    static const int none[16];
+    int all[16], weights[16];
+    MPI_Aint far[16];
+    MPI_Comm graph;
+    for (int other = 0; other < ranks; other++)
+        all[other] = other, weights[other] = 1, far[other] = at[other];
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, ranks, all, weights, ranks, all, weights, MPI_INFO_NULL, 0, &graph);
+    for (int call = 0; call < 3; call++)
+        MPI_Neighbor_alltoallw(data, call < 2 ? none : counts, far, types, result, call < 2 ? none : counts, far, types,
+                               graph);
+    MPI_Comm_free(&graph);
+}
+
 static int exchange(char how, int rank, int ranks, int *data, int *result, int count)
 {
-    int is_last = rank == ranks - 1, gaps = how == 'G' || (strchr("gnNwxXyYb", how) != NULL && is_last);
-    int parts = how == 'N' || how == 'X' ? 3000000 : how == 'Y' ? count / ranks : 3, block = count / ranks / parts;
-    int counts[16], at[16], wrong = 0, *to = strchr("nNxXyY", how) != NULL ? result : data;
+    int is_last = rank == ranks - 1, gaps = how == 'G' || (strchr("gnNwxXyYzZb", how) != NULL && is_last);
+    int parts = how == 'N' || how == 'X'   ? 3000000
+                : how == 'Y' || how == 'Z' ? count / ranks
+                                           : 3,
+        block = count / ranks / parts;
+    int counts[16], at[16], wrong = 0, *to = strchr("nNxXyYzZ", how) != NULL ? result : data;
     MPI_Datatype part, type;
     MPI_Type_contiguous(parts, MPI_INT, &part);
     MPI_Type_create_resized(part, 0, (gaps ? 2 : 1) * parts * (MPI_Aint)sizeof(int), &type);
@@ -64,10 +84,13 @@ static int exchange(char how, int rank, int ranks, int *data, int *result, int c
         MPI_Alltoallv(MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, data, counts, at, type, MPI_COMM_WORLD);
     else if (how == 'x' || how == 'X')
         MPI_Alltoallv(data, counts, at, type, result, counts, at, type, MPI_COMM_WORLD);
-    else if (how == 'y' || how == 'Y') {
+    else if (strchr("yYzZ", how) != NULL) {
         for (int other = 0; other < ranks; other++)
             at[other] = other * block * (gaps ? 2 : 1) * parts * (int)sizeof(int);
-        MPI_Alltoallw(data, counts, at, types, result, counts, at, types, MPI_COMM_WORLD);
+        if (how == 'y' || how == 'Y')
+            MPI_Alltoallw(data, counts, at, types, result, counts, at, types, MPI_COMM_WORLD);
+        else
+            with_neighbours(ranks, data, result, counts, at, types);
     } else
         MPI_Bcast(data, ranks * block, type, 0, MPI_COMM_WORLD);
     for (int other = 0; other < ranks; other++)

@@ -19,16 +19,22 @@ program served
   include 'mpif.h'
 #endif
   integer :: rank, ranks, ierr, i, k, total, bad, all
-  integer :: a(64), b(64), counts(8), displs(8), lengths(1)
-  integer(kind=MPI_ADDRESS_KIND) :: where(1)
+  integer :: a(64), b(64), counts(8), displs(8), lengths(1), near(2), weights(2), nears, number
+  integer(kind=MPI_ADDRESS_KIND) :: where(1), wide(8)
   DATATYPE :: spread, absolute, types(1), kinds(8)
-  COMM :: copy, line
+  COMM :: copy, line, graph
 
   call MPI_Init(ierr)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks, ierr)
   call MPI_Comm_dup(MPI_COMM_WORLD, copy, ierr)
   call MPI_Cart_create(MPI_COMM_WORLD, 1, (/ranks/), (/.false./), .false., line, ierr)
+  ! The same line once more: MPICH's binding of mpi_f08 asks for neighbours as of a graph, whatever the topology is.
+  nears = count((/rank > 0, rank < ranks - 1/))
+  near = merge((/rank - 1, rank + 1/), rank + 1, rank > 0)
+  weights = 1
+  call MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, nears, near, weights, nears, near, weights, MPI_INFO_NULL, .false., &
+                                      graph, ierr)
   total = ranks*(ranks - 1)/2
   bad = 0
   call MPI_Type_vector(3, 1, 2, MPI_INTEGER, spread, ierr)
@@ -147,6 +153,22 @@ program served
     call MPI_Neighbor_alltoallv(a, counts, displs, MPI_INTEGER, b, counts, displs, MPI_INTEGER, line, ierr)
     call expect(b(1) == merge(100*(rank - 1) + 3, -1, rank > 0) .and. b(2) == -1 .and. &
                 b(4) == merge(100*(rank + 1), -1, rank < ranks - 1), 'neighbor_alltoallv')
+    wide = (/(24*i, i=0, 7)/)
+    a = (/(100*rank + (i - 1)/6, i=1, 64)/)
+    b = -1
+    call MPI_Neighbor_alltoallw(a, counts, wide, kinds, b, counts, wide, kinds, graph, ierr)
+    call MPI_Get_address(a, where(1), ierr)
+    call keep(a)
+    do i = 1, nears
+      number = 100*near(i) + merge(1, 0, near(i) < rank .and. near(i) > 0)
+      call expect(b(6*i - 5) == number .and. b(6*i - 4) == -1 .and. b(6*i - 3) == number .and. b(6*i - 1) == number .and. &
+                  b(6*i) == -1, 'neighbor_alltoallw')
+    end do
+    call MPI_Neighbor_alltoallw(MPI_BOTTOM, counts, wide + where(1), kinds, b(2:64), counts, wide, kinds, graph, ierr)
+    do i = 1, nears
+      number = 100*near(i) + merge(1, 0, near(i) < rank .and. near(i) > 0)
+      call expect(b(6*i - 4) == number .and. b(6*i) == number, 'neighbor_alltoallw from the bottom')
+    end do
     a = merge(5 + k, 0, rank == 0)
     lengths = 64
     types = MPI_INTEGER
@@ -160,6 +182,7 @@ program served
   end do
   call MPI_Comm_free(copy, ierr)
   call MPI_Comm_free(line, ierr)
+  call MPI_Comm_free(graph, ierr)
   call MPI_Reduce(bad, all, 1, MPI_INTEGER, MPI_SUM, 0, MPI_COMM_WORLD, ierr)
   if (rank == 0) write (*, '(a)') merge('right', 'wrong', all == 0)
   call MPI_Finalize(ierr)
