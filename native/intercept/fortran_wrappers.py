@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import re
 
-from c_wrappers import begin, completes, dispatched, record, takes_status
+from c_wrappers import begin, dispatched, record, takes_status
 from mpi_h import Function
+from passing_wrappers import completes
 
 
 def converted(function: Function, statement: str) -> str:
