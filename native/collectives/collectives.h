@@ -10,107 +10,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "collective.h"
 #include "fabric.h"
 #include "topology.h"
-
-enum collective {
-    COLL_ALLGATHER,
-    COLL_ALLGATHERV,
-    COLL_ALLREDUCE,
-    COLL_ALLTOALL,
-    COLL_ALLTOALLV,
-    COLL_ALLTOALLW,
-    COLL_BARRIER,
-    COLL_BCAST,
-    COLL_EXSCAN,
-    COLL_GATHER,
-    COLL_GATHERV,
-    COLL_NEIGHBOR_ALLGATHER,
-    COLL_NEIGHBOR_ALLGATHERV,
-    COLL_NEIGHBOR_ALLTOALL,
-    COLL_NEIGHBOR_ALLTOALLV,
-    COLL_NEIGHBOR_ALLTOALLW,
-    COLL_REDUCE,
-    COLL_REDUCE_SCATTER,
-    COLL_REDUCE_SCATTER_BLOCK,
-    COLL_SCAN,
-    COLL_SCATTER,
-    COLL_SCATTERV,
-    COLLECTIVES_BLOCKING,
-    COLL_IALLGATHER = COLLECTIVES_BLOCKING,
-    COLL_IALLGATHERV,
-    COLL_IALLREDUCE,
-    COLL_IALLTOALL,
-    COLL_IALLTOALLV,
-    COLL_IBARRIER,
-    COLL_IBCAST,
-    COLL_IEXSCAN,
-    COLL_IGATHER,
-    COLL_IGATHERV,
-    COLL_IREDUCE,
-    COLL_IREDUCE_SCATTER,
-    COLL_IREDUCE_SCATTER_BLOCK,
-    COLL_ISCAN,
-    COLL_ISCATTER,
-    COLL_ISCATTERV,
-    COLLECTIVES
-};
-
-/* In lower case, as everywhere in Unisono. */
-extern const char *const collective_names[COLLECTIVES];
 
 /* What a reduction's result may depend on. ORDER_RANKS: elements are combined from rank 0's to the last rank's, one after the
  * other, ((a0 op a1) op a2) op ..., wherever ranks are and whatever the algorithm. ORDER_EXACT: sums of floating-point
  * numbers are those of exact.h; everything else as ORDER_RANKS. */
 enum reduction_order { ORDER_FREE, ORDER_RANKS, ORDER_EXACT };
-
-/* Whether the call returns before it is over, and the program waits for a request. */
-static inline bool collective_is_nonblocking(enum collective collective)
-{
-    return collective >= COLLECTIVES_BLOCKING;
-}
-
-/* A vector that is combined, and of which every rank gets a block. */
-static inline bool collective_scatters_sum(enum collective collective)
-{
-    return collective == COLL_REDUCE_SCATTER || collective == COLL_REDUCE_SCATTER_BLOCK;
-}
-
-/* Whether ranks have to do with their neighbours alone. */
-static inline bool collective_is_near(enum collective collective)
-{
-    return collective == COLL_NEIGHBOR_ALLGATHER || collective == COLL_NEIGHBOR_ALLGATHERV ||
-           collective == COLL_NEIGHBOR_ALLTOALL || collective == COLL_NEIGHBOR_ALLTOALLV ||
-           collective == COLL_NEIGHBOR_ALLTOALLW;
-}
-
-/* Whether ranks agree on no size: their arguments are each rank's own. */
-static inline bool collective_has_no_size(enum collective collective)
-{
-    return collective == COLL_BARRIER || collective == COLL_ALLTOALLV || collective == COLL_ALLTOALLW ||
-           collective == COLL_GATHERV || collective == COLL_SCATTERV || collective == COLL_IALLTOALLV ||
-           collective == COLL_IGATHERV || collective == COLL_ISCATTERV || collective_is_near(collective);
-}
-
-/* Whether every rank gets what those before it have, combined. */
-static inline bool collective_scans(enum collective collective)
-{
-    return collective == COLL_SCAN || collective == COLL_EXSCAN;
-}
-
-/* Whether elements are combined by a call that is nonblocking. */
-static inline bool collective_combines_later(enum collective collective)
-{
-    return collective == COLL_IALLREDUCE || collective == COLL_IREDUCE || collective == COLL_IREDUCE_SCATTER ||
-           collective == COLL_IREDUCE_SCATTER_BLOCK || collective == COLL_ISCAN || collective == COLL_IEXSCAN;
-}
-
-/* Whether elements are combined. */
-static inline bool collective_reduces(enum collective collective)
-{
-    return collective == COLL_REDUCE || collective == COLL_ALLREDUCE || collective_scatters_sum(collective) ||
-           collective_scans(collective) || collective_combines_later(collective);
-}
 
 /* How elements are combined. */
 struct reduction {

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "collective.h"
+
 /* Whether any call may be served. False without rules, UNISONO_COLLECTIVES, UNISONO_FORCE and unisono_use(). */
 extern unsigned char dispatch_active;
 
@@ -143,6 +145,11 @@ bool dispatch_igatherv(const void *from, MPI_Count send_count, MPI_Datatype send
                        int *error);
 bool dispatch_iscatterv(const void *from, struct dispatch_vector given, MPI_Datatype send_type, void *to,
                         MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request *request, int *error);
+
+/* The MPI library makes the request of a persistent one, of which each start is what the nonblocking `collective` is: it may be given
+ * an algorithm for that (libnbc.h). `op`: of what reduces; without a root: 0. */
+void dispatch_before_init(enum collective collective, int root, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                          MPI_Comm comm);
 
 /* Persistent collectives (persistent.h), after the MPI library has made their requests: collective, as the calls are. */
 void dispatch_barrier_init(MPI_Comm comm, MPI_Request request);

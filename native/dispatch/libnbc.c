@@ -21,8 +21,10 @@ bool dispatch_held;
 
 static struct variable variables[COLLECTIVES];
 static bool is_open, is_wanted;
-static const struct variable *held; /* while a call begins */
-static int before;                  /* what it held */
+static const struct variable *held;        /* while a call begins */
+static int before;                         /* what it held */
+static const struct implementation *given; /* to the persistent one that was made last */
+static int64_t given_bytes;
 
 /* The number of an algorithm; 0: there is none of this name. */
 static int number_of(MPI_T_enum names, const char *wanted)
@@ -160,6 +162,26 @@ const struct implementation *libnbc_hold(MPI_Comm comm, enum collective collecti
     held = variable;
     dispatch_held = true;
     return one;
+}
+
+/* Between groups a root may be less than 0, and nothing else need be significant. */
+void dispatch_before_init(enum collective collective, int root, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                          MPI_Comm comm)
+{
+    MPI_Count size = 0;
+    given = NULL;
+    if (!is_wanted || root < 0 || count < 0 || PMPI_Type_size_x(type, &size) != MPI_SUCCESS)
+        return;
+    given_bytes = count * size;
+    given = libnbc_hold(comm, collective, given_bytes, op);
+}
+
+const struct implementation *libnbc_of_made(enum collective collective, int64_t *bytes)
+{
+    if (given == NULL || given->collective != collective)
+        return NULL;
+    *bytes = given_bytes;
+    return given;
 }
 
 void dispatch_release(void)

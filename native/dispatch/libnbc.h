@@ -1,6 +1,7 @@
 /* Algorithms of Open MPI's coll/libnbc, which serves its nonblocking collectives on one node and on several. In each call that
  * begins one it looks at a control variable (MPI_T, coll_libnbc_<collective>_algorithm) and makes its schedule by it. So a call
- * that a rule gives to one of them begins with the variable set; what follows is the MPI library's own.
+ * that a rule gives to one of them begins with the variable set; what follows is the MPI library's own. The schedule of a persistent
+ * one is made when its request is, and all its starts go by that: there the variable is set while MPI_X_init makes it.
  *
  * Ranks must take the same algorithm, or their messages would not meet: rules go by the message size and by where ranks are, and
  * whether the variables can be written is agreed on at the start. Variables belong to the whole process, so with
@@ -17,5 +18,8 @@ void libnbc_end(void);
 /* This call begins next. What serves it, NULL: whatever the MPI library takes by itself. Local. dispatch_release() afterwards.
  * `op`: of what reduces. */
 const struct implementation *libnbc_hold(MPI_Comm comm, enum collective collective, int64_t bytes, MPI_Op op);
+
+/* What serves the persistent one that was made last, after dispatch_before_init(), and how many bytes it moves; NULL: as above. */
+const struct implementation *libnbc_of_made(enum collective collective, int64_t *bytes);
 
 #endif

@@ -10,6 +10,7 @@
 #include "failure.h"
 #include "job.h"
 #include "keeps.h"
+#include "libnbc.h"
 #include "node/wait.h"
 #include "pack.h"
 #include "reserve.h"
@@ -158,7 +159,9 @@ void persistent_make(struct comm_state *state, bool possible, const struct wish 
     } else {
         parts_free(wish->parts);
         one->kept = (struct kept){.call = wish->call};
-        one->by = implementation_mpi(wish->call.collective);
+        one->by = libnbc_of_made(wish->call.collective, &one->kept.call.bytes);
+        if (one->by == NULL)
+            one->by = implementation_mpi(wish->call.collective);
     }
     add(one);
 }

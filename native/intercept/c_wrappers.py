@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from mpi_h import Function
-from on_wrappers import completes, declared_of, on, on_aside, on_passing
+from on_wrappers import completes, on, on_aside, on_passing
 
 
 def record(function: Function, status: str, fortran: bool) -> str:
@@ -121,7 +121,7 @@ def begin(function: Function, comm: str) -> str:
 
 def wrapper(function: Function) -> str:
     names = function.names
-    declared = ", ".join(p.declared(n) for p, n in zip(function.parameters, names, strict=True))
+    declared = function.declared
     before, passed, recorded = "", list(names), "status"
     if takes_status(function):
         before = f"    MPI_Status own, *arrived = {names[-1]} != MPI_STATUS_IGNORE ? {names[-1]} : &own;\n"
@@ -173,7 +173,7 @@ int here_{function.name}({declared})
 
 def entry(function: Function) -> str:
     """What the program calls."""
-    declared, passed = declared_of(function), ", ".join(function.names)
+    declared, passed = function.declared, function.passed
     return f"""
 SYMBOL int MPI_{function.name}({declared})
 {{
@@ -186,7 +186,7 @@ SYMBOL int MPI_{function.name}({declared})
 
 def below(function: Function) -> str:
     """What other tools call, and what this library calls itself."""
-    declared, passed = declared_of(function), ", ".join(function.names)
+    declared, passed = function.declared, function.passed
     real = plain = f"((int (*)({declared}))tools_real_of(F_{function.name}))({passed})"
     on = ""
     if function.passes:

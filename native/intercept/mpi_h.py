@@ -57,6 +57,10 @@ POSTED = (
 """The nonblocking ones of them, and so the persistent ones. Fortran's bindings call PMPI_X for these, which passes by
 dispatch as well."""
 
+CHOSEN_WHEN_MADE = ("allgather", "allreduce", "bcast", "exscan", "reduce", "scan")
+"""Blocking names of those of which Open MPI has several algorithms where they do not block: it takes one when it makes
+the request of a persistent one. All ranks know from the same arguments how much they move."""
+
 
 @dataclass(frozen=True)
 class Parameter:
@@ -111,6 +115,23 @@ class Function:
         return self.persistent and f"I{name[0].lower()}{name[1:]}" in POSTED
 
     @property
+    def before_made(self) -> list[str]:
+        """Of a persistent one, for which the MPI library may be given an algorithm before it makes the request: what
+        dispatch_before_init takes. Else nothing."""
+        if not self.kept or self.rule not in CHOSEN_WHEN_MADE:
+            return []
+        types = [i for i, parameter in enumerate(self.parameters) if parameter.type == "MPI_Datatype"]
+        comm, rooted = self.position("MPI_Comm"), self.rule in ("bcast", "reduce")
+        return [
+            f"COLL_I{self.rule.upper()}",
+            self.names[comm - 1] if rooted else "0",
+            self.names[types[-1] - 1],
+            self.names[types[-1]],
+            self.argument("MPI_Op") if any(p.type == "MPI_Op" for p in self.parameters) else "MPI_OP_NULL",
+            self.names[comm],
+        ]
+
+    @property
     def passes(self) -> bool:
         """Whether dispatch sees it, called as MPI_X or PMPI_X, on its way to the MPI library, because of requests and
         what is kept with communicators."""
@@ -130,6 +151,16 @@ class Function:
     @property
     def names(self) -> list[str]:
         return [f"a{i}" for i in range(1, len(self.parameters) + 1)]
+
+    @property
+    def declared(self) -> str:
+        """Its parameters, as a function of C has them."""
+        named = zip(self.parameters, self.names, strict=True)
+        return ", ".join(parameter.declared(name) for parameter, name in named) or "void"
+
+    @property
+    def passed(self) -> str:
+        return ", ".join(self.names)
 
     def position(self, kind: str) -> int:
         """The first parameter of this type, counted from 0."""

@@ -5,10 +5,6 @@ from __future__ import annotations
 from mpi_h import Function
 
 
-def declared_of(function: Function) -> str:
-    return ", ".join(p.declared(n) for p, n in zip(function.parameters, function.names, strict=True)) or "void"
-
-
 def completes(function: Function) -> tuple[str, str]:
     """How many requests, and where they are, of a function that completes them."""
     return ("1", "a1") if function.name in ("Wait", "Test") else ("a1", "a2")
@@ -47,7 +43,7 @@ def vectors(function: Function, fortran: bool = False) -> list[str]:
 
 def on(function: Function) -> str:
     """Where a call goes on that may be served: the function on_NAME."""
-    declared = ", ".join(p.declared(n) for p, n in zip(function.parameters, function.names, strict=True))
+    declared = function.declared
     comm = function.argument("MPI_Comm")
     passed = ", ".join("used" if name == comm else name for name in function.names)
     return f"""
@@ -63,8 +59,8 @@ static int on_{function.name}({declared})
 
 
 def on_posted(function: Function) -> str:
-    """The same of a nonblocking call."""
-    declared, passed = declared_of(function), ", ".join(function.names)
+    """The same of a nonblocking call, which the MPI library may have to serve by another algorithm of its own."""
+    declared, passed = function.declared, function.passed
     given = ", ".join(vectors(function))
     return f"""
 int on_{function.name}({declared})
@@ -82,13 +78,21 @@ int on_{function.name}({declared})
 
 def on_kept(function: Function) -> str:
     """The same of a persistent one: the MPI library makes its request in any case."""
-    declared, passed, request = declared_of(function), ", ".join(function.names), function.names[-1]
+    declared, passed, request = function.declared, function.passed, function.names[-1]
     info = function.argument("MPI_Info")
     given = ", ".join([*(word for word in vectors(function)[:-1] if word != info), f"*{request}"])
+    before = f"""
+    if (dispatch_posts)
+        dispatch_before_init({", ".join(function.before_made)});"""
+    after = """
+    if (__builtin_expect(dispatch_held, false))
+        dispatch_release();"""
+    if not function.before_made:
+        before = after = ""
     return f"""
 int on_{function.name}({declared})
-{{
-    int status = REAL({function.name})({passed});
+{{{before}
+    int status = REAL({function.name})({passed});{after}
     if (dispatch_posts && status == MPI_SUCCESS)
         dispatch_{function.name.removesuffix("_c").lower()}({given});
     return status;
@@ -98,7 +102,7 @@ int on_{function.name}({declared})
 
 def on_handle(function: Function) -> str:
     """What starts requests, or frees one, those of persistent collectives that dispatch serves among them."""
-    declared, passed = declared_of(function), ", ".join(function.names)
+    declared, passed = function.declared, function.passed
     body = {
         "start": """int status = MPI_SUCCESS;
     if (__builtin_expect(dispatch_known > 0, false) && dispatch_again(*a1, &status))
@@ -124,7 +128,7 @@ int on_{function.name}({declared})
 
 def on_complete(function: Function) -> str:
     """A function that completes requests: those of nonblocking calls that dispatch serves are moved on."""
-    declared, passed = declared_of(function), ", ".join(function.names)
+    declared, passed = function.declared, function.passed
     match function.name:
         case "Wait" | "Waitall":
             before = f"dispatch_await_all({', '.join(completes(function))});"
@@ -164,10 +168,10 @@ def on_aside(function: Function) -> str:
     """Where it is not recorded, but may complete what was."""
     count, requests = completes(function)
     return f"""
-static __attribute__((noinline, cold)) int aside_{function.name}({declared_of(function)})
+static __attribute__((noinline, cold)) int aside_{function.name}({function.declared})
 {{
     uint16_t awaited = completion_look({count}, {requests}, false);
-    int status = on_{function.name}({", ".join(function.names)});
+    int status = on_{function.name}({function.passed});
     completion_unseen(awaited, {requests}, false);
     return status;
 }}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from tests.cluster.conftest import MakeCluster, cluster
 from tests.launch.conftest import Installed, installed
+from tests.profile.interception import compiled, toolchain
 from unisono.launch.process import run
 from unisono.library.native import Target, built
 
@@ -121,6 +123,30 @@ def test_virtual_nodes(installed: Installed, cluster: MakeCluster, hosts: str, r
     done = run(virtual.wrap(installed.argv(*line)), {**virtual.env, "TRY_SECONDS": "0"}, deadline=100)
     assert done.exit_code == 0, done.stdout + done.stderr
     _check(done.stdout, ("bcast_chain", "allreduce_leader", "allgather_ring", "alltoallv_nodes", "barrier_leader"))
+
+
+@pytest.mark.cluster
+@pytest.mark.mpi
+@pytest.mark.beside
+def test_persistent_ones_take_the_algorithm_that_a_rule_names(cluster: MakeCluster, tmp_path: Path) -> None:
+    """Of Open MPI's own, while MPI_X_init makes their requests: of a ring a rank combines a quarter at a time."""
+    tools = toolchain("openmpi5")
+    virtual = cluster(nodes=2)
+    source = Path(__file__).parent / "programs" / "persistent_chosen.c"
+    program, rules = compiled(tools, tmp_path, str(source)), tmp_path / "rules"
+    named = {"iallreduce": "ring", "ibcast": "chain", "ireduce": "binomial", "iallgather": "recursive_doubling"}
+    lines = (f"{collective} 2 2 40000 max libnbc/{name}" for collective, name in named.items())
+    rules.write_text("\n".join(("unisono-rules 1", *lines, "")))
+    given = {"LD_PRELOAD": str(tools.library), "UNISONO_RULES": str(rules), "UNISONO_VERBOSE": "1"}
+    line = [tools.mpirun, "--host", "n0:2,n1:2", "--bind-to", "none", "--mca", "btl", "^ofi", "-n", "4"]
+    line += [word for name, value in given.items() for word in ("-x", f"{name}={value}")]
+    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    done = run(virtual.wrap([*line, str(program)]), {**virtual.env, **root}, deadline=100)
+    assert done.exit_code == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines() == ["pieces of 3000 and 6000", "right"], done.stdout + done.stderr
+    for collective, name in named.items():
+        served = re.findall(rf"unisono: +{collective} +\S+ +libnbc/{name} +(\d+)$", done.stderr, re.MULTILINE)
+        assert sum(map(int, served)) >= 6, f"{collective}: the long ones, in place and not\n{done.stderr}"
 
 
 @pytest.mark.mpi

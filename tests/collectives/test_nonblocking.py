@@ -318,3 +318,48 @@ def test_ours_and_the_mpis_own_side_by_side(tmp_path: Path) -> None:
     assert set(served) == {"unisono/posted", "mpi"} and sum(served.values()) == calls
     assert served["unisono/posted"] >= short * turns, "all short ones on the world"
     assert _served(ran.error, "ireduce") == {"libnbc/binomial": calls}
+
+
+def _of_the_mpi_when_made(folder: Path) -> dict[str, str]:
+    rules = folder / "rules"
+    lines = (
+        "ibcast * * 0 1000 libnbc/linear",
+        "ibcast * * 1001 max libnbc/chain",
+        "iallgather * * 4096 max libnbc/recursive_doubling,mpi",
+        "iallreduce * * 0 40000 unisono/posted,mpi",
+        "iallreduce * * 40001 max unisono/posted,libnbc/ring",
+        "ireduce * * 0 max libnbc/nothing,libnbc/chain",
+        "iscan * * 0 max libnbc/recursive_doubling",
+        "iexscan * * 0 max libnbc/nothing",
+    )
+    rules.write_text("\n".join(("unisono-rules 1", *lines, "")))
+    return {"UNISONO_RULES": str(rules), "UNISONO_VERBOSE": "1"}
+
+
+@pytest.mark.parametrize("places", [{}, {"UNISONO_FAKE_NODES": "2"}], ids=["one node", "several"])
+def test_persistent_ones_take_the_mpis_own_algorithms_when_they_are_made(
+    places: dict[str, str], tmp_path: Path
+) -> None:
+    """Of its ring a rank combines a quarter at a time; what does not block afterwards has the MPI's own choice."""
+    tools = toolchain("openmpi5")
+    program = compiled(tools, tmp_path, str(PROGRAMS / "persistent_chosen.c"))
+    ran = run(tools, tmp_path, program, ranks=4, env=_of_the_mpi_when_made(tmp_path) | places, record=False)
+    assert (ran.status, ran.out.splitlines()) == (0, ["pieces of 3000 and 6000", "right"]), ran.out + ran.error
+    starts = 2 * 3  # of each size, of which there are four, in place and not
+    ours = "mpi" if places else "unisono/posted"
+    assert _served(ran.error, "ibcast") == {"libnbc/linear": 2 * starts, "libnbc/chain": 2 * starts}
+    assert _served(ran.error, "iallgather") == {"libnbc/recursive_doubling": 2 * starts, "mpi": 2 * starts}
+    assert _served(ran.error, "ireduce") == {"libnbc/chain": 4 * starts, "mpi": 3}, "one whose order matters"
+    assert _served(ran.error, "iscan") == {"libnbc/recursive_doubling": 4 * starts}
+    assert _served(ran.error, "iexscan") == {"mpi": 4 * starts}
+    iallreduce = _served(ran.error, "iallreduce")
+    assert iallreduce.pop("libnbc/ring") == starts + 3, "the longest, and one with an operation of the program's"
+    assert iallreduce == ({"mpi": 3 * starts + 4} if places else {ours: 3 * starts, "mpi": 4})
+
+
+def test_persistent_ones_are_the_mpis_by_itself_where_there_are_threads(tmp_path: Path) -> None:
+    tools = toolchain("openmpi5")
+    program = compiled(tools, tmp_path, str(PROGRAMS / "persistent_chosen.c"))
+    ran = run(tools, tmp_path, program, "multiple", ranks=4, env=_of_the_mpi_when_made(tmp_path), record=False)
+    assert (ran.status, ran.out.splitlines()) == (0, ["pieces of 12000 and 6000", "right"]), ran.out + ran.error
+    assert "libnbc/ring " not in ran.error
