@@ -272,30 +272,16 @@ def blocking(collective: str) -> str:
     return collective[1:] if collective in NONBLOCKING else collective
 
 
+NEIGHBOURHOODS = (
+    *("neighbor_allgather", "neighbor_allgatherv"),
+    *("neighbor_alltoall", "neighbor_alltoallv", "neighbor_alltoallw"),
+)
+"""Collectives of ranks with their neighbours in a communicator's topology."""
+
 DISPATCHED = (
-    "allgather",
-    "allgatherv",
-    "allreduce",
-    "alltoall",
-    "alltoallv",
-    "alltoallw",
-    "barrier",
-    "bcast",
-    "exscan",
-    "gather",
-    "gatherv",
-    "neighbor_allgather",
-    "neighbor_allgatherv",
-    "neighbor_alltoall",
-    "neighbor_alltoallv",
-    "neighbor_alltoallw",
-    "reduce",
-    "reduce_scatter",
-    "reduce_scatter_block",
-    "scan",
-    "scatter",
-    "scatterv",
-    *NONBLOCKING,
+    *("allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "alltoallw", "barrier", "bcast", "exscan"),
+    *("gather", "gatherv", *NEIGHBOURHOODS, "reduce", "reduce_scatter", "reduce_scatter_block"),
+    *("scan", "scatter", "scatterv", *NONBLOCKING),
 )
 """The collectives that our library can give to whatever its rules name (native/collectives/table.c)."""
 
@@ -310,12 +296,6 @@ REPRODUCIBLE_VARIABLE = "UNISONO_REPRODUCIBLE"
 
 REDUCTIONS = ("allreduce", "reduce")
 """The collectives that our library then serves itself."""
-
-NEIGHBOURHOODS = (
-    *("neighbor_allgather", "neighbor_allgatherv"),
-    *("neighbor_alltoall", "neighbor_alltoallv", "neighbor_alltoallw"),
-)
-"""Collectives of ranks with their neighbours in a communicator's topology."""
 
 WITHOUT_SIZE = (
     *("alltoallv", "alltoallw", "barrier", "gatherv", "scatterv"),
