@@ -31,9 +31,7 @@ COLLECTIVES: dict[str, str] = {
     "neighbor_allgatherv": N_("what each rank sends on average to each of its up to 6 neighbours in a grid of ranks"),
     "neighbor_alltoall": N_("what each rank sends to each of its up to 6 neighbours in a grid of ranks"),
     "neighbor_alltoallv": N_("what each rank sends on average to each of its up to 6 neighbours in a grid of ranks"),
-    "neighbor_alltoallw": N_(
-        "what each rank sends to each of its up to 6 neighbours in a grid of ranks, in parts of 64 bytes with gaps"
-    ),
+    "neighbor_alltoallw": N_("what each rank sends to each neighbour in a grid, in parts of 64 bytes with gaps"),
     "barrier": N_("none (0)"),
     "iallgather": N_("what each rank contributes (per pair)"),
     "iallgatherv": N_("what each rank contributes on average (per pair)"),
@@ -272,10 +270,7 @@ def blocking(collective: str) -> str:
     return collective[1:] if collective in NONBLOCKING else collective
 
 
-NEIGHBOURHOODS = (
-    *("neighbor_allgather", "neighbor_allgatherv"),
-    *("neighbor_alltoall", "neighbor_alltoallv", "neighbor_alltoallw"),
-)
+NEIGHBOURHOODS = tuple(name for name in COLLECTIVES if name.startswith("neighbor_"))
 """Collectives of ranks with their neighbours in a communicator's topology."""
 
 DISPATCHED = (

@@ -29,7 +29,7 @@ program served
   call MPI_Comm_size(MPI_COMM_WORLD, ranks, ierr)
   call MPI_Comm_dup(MPI_COMM_WORLD, copy, ierr)
   call MPI_Cart_create(MPI_COMM_WORLD, 1, (/ranks/), (/.false./), .false., line, ierr)
-  ! The same line once more: MPICH's binding of mpi_f08 asks for neighbours as of a graph, whatever the topology is.
+  ! The same line once more: the mpi_f08 binding of MPICH 4.0.2 ends a program that has another topology in neighbor_alltoallw.
   nears = count((/rank > 0, rank < ranks - 1/))
   near = merge((/rank - 1, rank + 1/), rank + 1, rank > 0)
   weights = 1
