@@ -32,6 +32,10 @@ static const struct rival {
     {COLL_BCAST, "binomial, near first", {{CROSSING_TREE_DOUBLING, 1}}},
     {COLL_BCAST, "ring", {{CROSSING_SCATTER, 1}, {CROSSING_RING, 1}}},
     {COLL_BCAST, "Bine", {{CROSSING_BINE_TREE, 1}}},
+    {COLL_REDUCE, "binomial", {{CROSSING_TREE, 1}}},
+    {COLL_REDUCE, "binomial, near first", {{CROSSING_TREE_DOUBLING, 1}}},
+    {COLL_REDUCE, "ring", {{CROSSING_SCATTER, 1}, {CROSSING_RING, 1}}},
+    {COLL_REDUCE, "Bine", {{CROSSING_BINE_TREE, 1}}},
     {COLL_ALLREDUCE, "binomial", {{CROSSING_HALVING_FAR_BACK, 1}}},
     {COLL_ALLREDUCE, "binomial, near first", {{CROSSING_HALVING, 1}}},
     {COLL_ALLREDUCE, "ring", {{CROSSING_RING, 2}}},
@@ -45,7 +49,8 @@ static const struct rival {
     {COLL_REDUCE_SCATTER, "ring", {{CROSSING_RING, 1}}},
     {COLL_REDUCE_SCATTER, "Bine", {{CROSSING_BINE, 1}}},
 };
-static const enum collective collectives[] = {COLL_BCAST, COLL_ALLREDUCE, COLL_ALLGATHER, COLL_REDUCE_SCATTER};
+static const enum collective collectives[] = {COLL_BCAST, COLL_REDUCE, COLL_ALLREDUCE, COLL_ALLGATHER,
+                                              COLL_REDUCE_SCATTER};
 
 /* The ranks of `nodes` nodes, in order, and where these are. */
 static struct coll_comm make(const struct address *addresses, int nodes, int ppn)

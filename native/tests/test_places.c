@@ -209,6 +209,7 @@ static void test_crossing(unsigned *seed)
     }
     CHECK(near(crossing_of(places, CROSSING_CHAIN, true).total, groups - 1));
     CHECK(near(crossing_of(places, CROSSING_CHAIN, false).total, cuts));
+    CHECK(near(crossing_of(places, CROSSING_NEAR_TREES, true).total, groups - 1));
     CHECK(near(crossing_of(places, CROSSING_LINE, true).total, 2 * (groups - 1)));
     CHECK(near(crossing_of(places, CROSSING_RING, true).total, groups * (n - 1) / n));
     CHECK(near(crossing_of(places, CROSSING_PAIRS, true).total, pairs / n));
@@ -221,9 +222,9 @@ static void test_crossing(unsigned *seed)
         CHECK(crossing.total > 0 && crossing.fullest > 0 && crossing.fullest <= crossing.total);
         CHECK(crossing.fullest * n >= crossing.total * (1 - 1e-9));
     }
-    static const enum crossing_kind trees[] = {CROSSING_TREE,     CROSSING_TREE_4, CROSSING_TREE_DOUBLING,
-                                               CROSSING_BINARY,   CROSSING_CHAIN,  CROSSING_BINE_TREE,
-                                               CROSSING_TWO_TREES};
+    static const enum crossing_kind trees[] = {CROSSING_TREE,      CROSSING_TREE_4,    CROSSING_TREE_DOUBLING,
+                                               CROSSING_BINARY,    CROSSING_CHAIN,     CROSSING_BINE_TREE,
+                                               CROSSING_TWO_TREES, CROSSING_NEAR_TREES};
     for (size_t i = 0; i < sizeof trees / sizeof *trees; i++) { /* every node gets it once */
         double total = crossing_of(places, trees[i], false).total;
         CHECK(total >= groups - 1 && total <= n - 1);

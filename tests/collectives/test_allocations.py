@@ -48,7 +48,7 @@ def test_the_choice_in_made_up_jobs(installed: Installed) -> None:
     apart, together, uneven = [1, 2] * 8, [1] * 16, [5] * 9 + [3] * 2 + [4] * 20
     rows = allocations.counted(program, [apart, together, uneven], 4)
     assert {row.job for row in rows} == {0, 2}, "nothing crosses where all are in one group"
-    assert {row.collective for row in rows} == {"bcast", "allreduce", "allgather", "reduce_scatter"}
+    assert {row.collective for row in rows} == {"bcast", "reduce", "allreduce", "allgather", "reduce_scatter"}
     large = {(row.job, row.collective): row for row in rows if row.bytes == 1 << 26}
     # Ranks visit two groups by turns: our order passes from one to the other once, a ring at every step.
     bcast, allreduce = large[0, "bcast"], large[0, "allreduce"]

@@ -84,6 +84,9 @@ def _marks(run: Run) -> list[pytest.MarkDecorator]:
     return [] if run.mpi.startswith("mpich") else [pytest.mark.beside]
 
 
+GROUPS = "SwitchName=a Nodes=%[0,2,5]\nSwitchName=b Nodes=%[1,6]\nSwitchName=c Nodes=%[3-4]\n"
+"""Which of the pretended nodes are near one another: not in order."""
+
 DOMAINS = "2,1"
 """Pretended NUMA domains of every node (UNISONO_FAKE_NUMA): with three ranks or more on a node they are used."""
 
@@ -122,6 +125,9 @@ def test_same_memory_as_the_library_underneath(run: Run, folder: Path, tmp_path:
     if run.nodes == "2":  # two nodes, which are a ring: so those for tori are tried too
         (tmp_path / "torus").write_text("grid 2 torus\n")
         variables["UNISONO_TOPOLOGY"] = str(tmp_path / "torus")
+    if run.nodes in ("1", "2,1"):
+        (tmp_path / "groups").write_text(GROUPS)
+        variables["UNISONO_TOPOLOGY"] = str(tmp_path / "groups")
     sources = sorted(map(str, (native_source() / "tests" / "differential").glob("*.c")))
     program = _compiled(tools, folder / run.mpi, sources)
     argv = [*tools.launch(run.ranks, variables), str(program), SEED, "0", str(cases)]

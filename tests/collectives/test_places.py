@@ -42,7 +42,9 @@ SOME = {
     "allgather_leader_bine",
     "allreduce_leader_bine",
     "reduce_scatter_block_lanes_bine",
+    "bcast_near_trees",
     "bcast_two_trees",
+    "reduce_near_trees",
     "reduce_two_trees",
 }
 OF_EQUAL_NODES = {"allgather_far", "reduce_scatter_block_lanes_bine"}

@@ -104,6 +104,23 @@ def test_every_algorithm_is_right_with_hundreds_of_ranks(collective: str) -> Non
     assert "right" in {result.outcome for result in results} or collective == "barrier"
 
 
+@pytest.mark.parametrize("collective", ["bcast", "reduce"])
+def test_trees_over_groups_of_nodes_are_right(collective: str, tmp_path: Path) -> None:
+    """On 40 nodes in groups of different sizes, of which two are behind one switch more, in no order."""
+    platform, of = FAT_TREE.resized((40,)), [0, 1, 2, 2, 1, 2, 3, 1]
+    platform.write(tmp_path, 1)
+    members = {group: [node for node in range(40) if of[node % 8] == group] for group in range(4)}
+    lines = [f"SwitchName=g{group} Nodes=%[{','.join(map(str, some))}]" for group, some in members.items()]
+    text = "\n".join([*lines, "SwitchName=x Switches=g[0-1]", "SwitchName=y Switches=g[2-3]", ""])
+    (tmp_path / "groups").write_text(text)
+    argv = Run(platform, 1, collective, ["near_trees", "two_trees"], [], check=True).argv(tmp_path)
+    at = argv.index("check")
+    env = {**os.environ, "UNISONO_TOPOLOGY": str(tmp_path / "groups")}
+    sizes = ["1", "2003", "70001", "300000"]
+    results = read(output_of([*argv[:at], str(simulator()), *argv[at:], *sizes], env, tmp_path, 120))
+    assert len(results) == 8 and {result.outcome for result in results} == {"right"}
+
+
 def test_trees_over_links_pipeline_as_the_model_says() -> None:
     """On a 4x4x4 torus, 8 B down a tree of depth 10 take 10 hops; 6 MiB near the bandwidth of six links."""
     platform = FX10.resized((4, 4, 4))

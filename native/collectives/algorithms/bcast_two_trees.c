@@ -7,14 +7,34 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
     return nodes_several(comm);
 }
 
+static bool applies_near(const struct coll_comm *comm, const struct shape *shape)
+{
+    return applies(comm, shape) && comm->topology.places != NULL;
+}
+
 /* Every node gets and sends each byte once; at each level a message is waited for, and pieces fill the tree. */
+static double cost_over(const struct coll_comm *comm, const struct places *places, const struct shape *shape)
+{
+    const int64_t piece = group_two_trees_piece(comm, places, shape->bytes, 1);
+    const double bytes = (double)shape->bytes, two = 2 * (double)piece;
+    return cost_fabric(comm, group_two_trees_levels(comm, places) + 1, 1.3 * bytes) +
+           group_two_trees_seconds(comm, places, bytes) +
+           cost_wait(comm) * (double)two_trees_pieces(shape->bytes, piece) + cost_node(comm, bytes < two ? bytes : two);
+}
+
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
-    const int nodes = comm->topology.nodes;
-    const int64_t piece = group_two_trees_piece(comm, nodes, shape->bytes, 1);
-    const double bytes = (double)shape->bytes, two = 2 * (double)piece;
-    return cost_fabric(comm, cost_levels(nodes, 2) + 1, 1.3 * bytes) + group_two_trees_seconds(comm, nodes, bytes) +
-           cost_wait(comm) * (double)two_trees_pieces(shape->bytes, piece) + cost_node(comm, bytes < two ? bytes : two);
+    return cost_over(comm, NULL, shape);
+}
+
+static double cost_near(const struct coll_comm *comm, const struct shape *shape)
+{
+    return cost_over(comm, comm->topology.places, shape);
+}
+
+static struct crossing crosses_near(const struct coll_comm *comm, const struct shape *shape)
+{
+    return cost_crossing(comm, CROSSING_NEAR_TREES, true, (double)shape->bytes);
 }
 
 static struct crossing crosses(const struct coll_comm *comm, const struct shape *shape)
@@ -38,23 +58,36 @@ static int to_node(void *given, int number)
     return node_bcast(context->comm, context->leader, context->data + span.from, span.to - span.from);
 }
 
-static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
+static int run_over(struct coll_comm *comm, const struct places *places, const struct call *call)
 {
-    (void)segment;
     const struct topology *topology = &comm->topology;
     struct group leaders = group_near(comm, topology->local_of[call->root]);
-    struct context context = {comm, call->receive, call->bytes,
-                              group_two_trees_piece(comm, topology->nodes, call->bytes, 1),
+    struct context context = {comm, call->receive, call->bytes, group_two_trees_piece(comm, places, call->bytes, 1),
                               leaders.lane % topology->locals};
     struct arrival arrival = {to_node, &context};
     if (leaders.me >= 0)
-        return group_bcast_two_trees(&leaders, group_of_node(&leaders, topology->node_of[call->root]), call->receive,
-                                     call->bytes, topology->locals > 1 ? &arrival : NULL);
+        return group_bcast_two_trees(&leaders, places, group_of_node(&leaders, topology->node_of[call->root]),
+                                     call->receive, call->bytes, topology->locals > 1 ? &arrival : NULL);
     int error = MPI_SUCCESS;
     for (int64_t i = 0; i < two_trees_pieces(call->bytes, context.piece) && error == MPI_SUCCESS; i++)
         error = to_node(&context, (int)i);
     return error;
 }
+
+static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
+{
+    (void)segment;
+    return run_over(comm, NULL, call);
+}
+
+static int run_near(struct coll_comm *comm, const struct call *call, int64_t segment)
+{
+    (void)segment;
+    return run_over(comm, comm->topology.places, call);
+}
+
+static const char reference[] =
+    "Sanders, Speck, Traff: Two-tree algorithms for full bandwidth broadcast, reduction and scan (2009)";
 
 const struct algorithm bcast_two_trees = {
     .name = "bcast_two_trees",
@@ -62,9 +95,22 @@ const struct algorithm bcast_two_trees = {
     .meaning =
         "Each half of the message goes down a binary tree of its own, in which every node that is inside one tree is a "
         "leaf of the other, piece by piece, and to the ranks of each node.",
-    .reference = "Sanders, Speck, Traff: Two-tree algorithms for full bandwidth broadcast, reduction and scan (2009)",
+    .reference = reference,
     .applies = applies,
     .cost = cost,
     .crosses = crosses,
     .run = run,
+};
+
+const struct algorithm bcast_near_trees = {
+    .name = "bcast_near_trees",
+    .collective = COLL_BCAST,
+    .meaning =
+        "As two_trees, where groups of nodes that are near one another are known: each tree goes over groups first and enters each "
+        "once, then over the nodes of the group.",
+    .reference = reference,
+    .applies = applies_near,
+    .cost = cost_near,
+    .crosses = crosses_near,
+    .run = run_near,
 };

@@ -7,15 +7,35 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
     return nodes_several(comm) && shape->commutative;
 }
 
-/* As of the broadcast; every byte is combined once. */
-static double cost(const struct coll_comm *comm, const struct shape *shape)
+static bool applies_near(const struct coll_comm *comm, const struct shape *shape)
 {
-    const int nodes = comm->topology.nodes;
-    const int64_t piece = group_two_trees_piece(comm, nodes, shape->bytes, 1);
+    return applies(comm, shape) && comm->topology.places != NULL;
+}
+
+/* As of the broadcast; every byte is combined once. */
+static double cost_over(const struct coll_comm *comm, const struct places *places, const struct shape *shape)
+{
+    const int64_t piece = group_two_trees_piece(comm, places, shape->bytes, 1);
     const double bytes = (double)shape->bytes;
-    return cost_fabric(comm, cost_levels(nodes, 2) + 1, 1.3 * bytes) + group_two_trees_seconds(comm, nodes, bytes) +
+    return cost_fabric(comm, group_two_trees_levels(comm, places) + 1, 1.3 * bytes) +
+           group_two_trees_seconds(comm, places, bytes) +
            cost_wait(comm) * (double)two_trees_pieces(shape->bytes, piece) + bytes * comm->costs.node_byte +
            cost_node(comm, bytes * comm->topology.most);
+}
+
+static double cost(const struct coll_comm *comm, const struct shape *shape)
+{
+    return cost_over(comm, NULL, shape);
+}
+
+static double cost_near(const struct coll_comm *comm, const struct shape *shape)
+{
+    return cost_over(comm, comm->topology.places, shape);
+}
+
+static struct crossing crosses_near(const struct coll_comm *comm, const struct shape *shape)
+{
+    return cost_crossing(comm, CROSSING_NEAR_TREES, true, (double)shape->bytes);
 }
 
 static struct crossing crosses(const struct coll_comm *comm, const struct shape *shape)
@@ -23,9 +43,8 @@ static struct crossing crosses(const struct coll_comm *comm, const struct shape 
     return cost_crossing(comm, CROSSING_TWO_TREES, true, (double)shape->bytes);
 }
 
-static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
+static int run_over(struct coll_comm *comm, const struct places *places, const struct call *call)
 {
-    (void)segment;
     const struct topology *topology = &comm->topology;
     const struct reduction *reduction = &call->reduction;
     const int lane = topology->local_of[call->root];
@@ -40,9 +59,24 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
     int error = node_reduce(comm, leaders.lane % topology->locals, call->send, work, call->count, reduction);
     if (error != MPI_SUCCESS || leaders.me < 0)
         return error;
-    return group_reduce_two_trees(&leaders, group_of_node(&leaders, topology->node_of[call->root]), work, call->receive,
-                                  call->count, reduction);
+    return group_reduce_two_trees(&leaders, places, group_of_node(&leaders, topology->node_of[call->root]), work,
+                                  call->receive, call->count, reduction);
 }
+
+static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
+{
+    (void)segment;
+    return run_over(comm, NULL, call);
+}
+
+static int run_near(struct coll_comm *comm, const struct call *call, int64_t segment)
+{
+    (void)segment;
+    return run_over(comm, comm->topology.places, call);
+}
+
+static const char reference[] =
+    "Sanders, Speck, Traff: Two-tree algorithms for full bandwidth broadcast, reduction and scan (2009)";
 
 const struct algorithm reduce_two_trees = {
     .name = "reduce_two_trees",
@@ -50,10 +84,24 @@ const struct algorithm reduce_two_trees = {
     .meaning =
         "Combined on each node; each half of the vector then goes up a binary tree of its own, in which every node that is inside one "
         "tree is a leaf of the other, piece by piece.",
-    .reference = "Sanders, Speck, Traff: Two-tree algorithms for full bandwidth broadcast, reduction and scan (2009)",
+    .reference = reference,
     .applies = applies,
     .cost = cost,
     .crosses = crosses,
     .scratch = scratch_vector,
     .run = run,
+};
+
+const struct algorithm reduce_near_trees = {
+    .name = "reduce_near_trees",
+    .collective = COLL_REDUCE,
+    .meaning =
+        "As two_trees, where groups of nodes that are near one another are known: each tree goes over the nodes of a group first, and "
+        "leaves each once, then over groups.",
+    .reference = reference,
+    .applies = applies_near,
+    .cost = cost_near,
+    .crosses = crosses_near,
+    .scratch = scratch_vector,
+    .run = run_near,
 };

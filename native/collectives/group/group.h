@@ -162,12 +162,16 @@ static inline bool group_doubles(int size)
 int group_allgather_far(const struct group *group, void *data, const struct blocks *blocks);
 
 /* Down two binary trees (two_trees.h), half of it each, piece by piece; those of both by turns are told of, in the order of
-   two_trees_piece(). For messages of any size: how long pieces are follows from measured costs. */
-int group_bcast_two_trees(const struct group *group, int root, void *data, int64_t bytes,
+   two_trees_piece(). For messages of any size: how long pieces are follows from measured costs. With `places`, which the members
+   of group_near() are, the trees go over groups of nodes first (near_trees.h). */
+int group_bcast_two_trees(const struct group *group, const struct places *places, int root, void *data, int64_t bytes,
                           const struct arrival *arrival);
-/* Elements of a piece; and what it takes to fill the trees with them, which is as much as all their messages take: seconds. */
-int64_t group_two_trees_piece(const struct coll_comm *comm, int members, int64_t count, int64_t element);
-double group_two_trees_seconds(const struct coll_comm *comm, int members, double bytes);
+/* Elements of a piece; what it takes to fill the trees with them, which is as much as all their messages take: seconds; and levels
+   of a tree. Over one rank of each node. */
+int64_t group_two_trees_piece(const struct coll_comm *comm, const struct places *places, int64_t count,
+                              int64_t element);
+double group_two_trees_seconds(const struct coll_comm *comm, const struct places *places, double bytes);
+int group_two_trees_levels(const struct coll_comm *comm, const struct places *places);
 
 /* All sizes and places are by member. One partner after the other, both ways at once; or up to `most` at once. */
 int group_alltoall_pairwise(const struct group *group, const void *send, const struct blocks *out, void *receive,
@@ -186,9 +190,10 @@ int group_reduce_tree(const struct group *group, int root, const void *send, voi
 enum { CHAIN_WINDOW = 4 };
 int group_reduce_chain(const struct group *group, int root, const void *send, void *receive, int64_t count,
                        const struct reduction *reduction, int64_t segment, const struct arrival *need, bool rolls);
-/* Up two binary trees, for commutative operations; `receive` on the root alone, may be its `send`. */
-int group_reduce_two_trees(const struct group *group, int root, const void *send, void *receive, int64_t count,
-                           const struct reduction *reduction);
+/* Up two binary trees, over groups of nodes first or not, for commutative operations; `receive` on the root alone, may be its
+   `send`. */
+int group_reduce_two_trees(const struct group *group, const struct places *places, int root, const void *send,
+                           void *receive, int64_t count, const struct reduction *reduction);
 /* Elements in one of its segments. */
 int64_t group_chain_piece(int64_t count, const struct reduction *reduction, int64_t segment);
 /* The same bits on all. `send` and `receive` may be equal. Recursive doubling, and halving and doubling, are in order of

@@ -1,4 +1,4 @@
-#include "two_trees.h"
+#include "near_trees.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,9 +20,9 @@ struct flow {
 
 struct trees {
     const struct group *group;
+    const struct places *places;       /* NULL: over members alone */
     const struct reduction *reduction; /* NULL: down from the root */
     const struct arrival *arrival;
-    int root;
     int64_t told;
     const char *send;
     char *data; /* NULL: no result here */
@@ -36,11 +36,6 @@ static struct span span_of(const struct trees *trees, const struct flow *flow, i
     return two_trees_piece(trees->count, trees->piece, 2 * (int64_t)piece + flow->tree);
 }
 
-static int rank_of(const struct trees *trees, int place)
-{
-    return group_rank(trees->group, (place + trees->root) % trees->group->size);
-}
-
 static bool is_through(const MPI_Request *window, int piece)
 {
     return window[piece % WINDOW] == MPI_REQUEST_NULL;
@@ -51,7 +46,7 @@ static int receive(const struct trees *trees, const struct flow *flow, void *to,
 {
     struct span span = span_of(trees, flow, piece);
     return fabric_start_receive(&trees->group->comm->fabric, to, (span.to - span.from) * trees->element,
-                                rank_of(trees, from), flow->tag, &window[piece % WINDOW]);
+                                group_rank(trees->group, from), flow->tag, &window[piece % WINDOW]);
 }
 
 static int send(const struct trees *trees, const struct flow *flow, const void *data, int piece, int to,
@@ -59,7 +54,7 @@ static int send(const struct trees *trees, const struct flow *flow, const void *
 {
     struct span span = span_of(trees, flow, piece);
     return fabric_start_send(&trees->group->comm->fabric, data, (span.to - span.from) * trees->element,
-                             rank_of(trees, to), flow->tag, &window[piece % WINDOW]);
+                             group_rank(trees->group, to), flow->tag, &window[piece % WINDOW]);
 }
 
 static int move_down(const struct trees *trees, struct flow *flow)
@@ -163,28 +158,30 @@ static int run(struct trees *trees)
     return fabric_finish(fabric, error, 2 * REQUESTS, trees->requests);
 }
 
-static void set_flow(struct trees *trees, int tree, char *room)
+static void set_flow(struct trees *trees, int root, int tree, char *room)
 {
-    const int size = trees->group->size, place = (trees->group->me - trees->root + size) % size;
+    const struct group *group = trees->group;
+    const struct near_trees shape = {trees->places, group->size, root};
     const struct span half = part_of(trees->count, tree, 2);
     struct flow *flow = &trees->flows[tree];
-    *flow = (struct flow){.at = two_trees_at(size, place, tree),
+    *flow = (struct flow){.at = near_trees_at(&shape, group->me, tree),
                           .tree = tree,
                           /* Two members may be neighbours in both trees. */
                           .tag = tree == 0 ? trees->group->tag : FABRIC_SECOND,
                           .pieces = (int)((half.to - half.from + trees->piece - 1) / trees->piece),
                           .above = trees->requests + (ptrdiff_t)tree * REQUESTS};
-    for (int i = 0; i < CHILDREN; i++) {
+    for (int i = 0; i < CHILDREN; i++)
         flow->below[i] = flow->above + (ptrdiff_t)(1 + i) * WINDOW;
-        /* The root has a child in each tree, all others have two at most, in one of them. */
-        flow->room[i] = room + (place == 0 ? tree : i) * WINDOW * trees->piece * trees->element;
-    }
+    /* Nobody has more than CHILDREN children in both trees together. */
+    const int used = tree == 0 ? 0 : trees->flows[0].at.count;
+    for (int i = 0; i < flow->at.count && room != NULL; i++)
+        flow->room[i] = room + (used + i) * WINDOW * trees->piece * trees->element;
 }
 
-static int both_trees(struct trees *trees)
+static int both_trees(struct trees *trees, int root)
 {
     char *room = NULL;
-    trees->piece = group_two_trees_piece(trees->group->comm, trees->group->size, trees->count, trees->element);
+    trees->piece = group_two_trees_piece(trees->group->comm, trees->places, trees->count, trees->element);
     for (int i = 0; i < 2 * REQUESTS; i++)
         trees->requests[i] = MPI_REQUEST_NULL;
     if (trees->reduction != NULL) {
@@ -194,49 +191,55 @@ static int both_trees(struct trees *trees)
             return MPI_ERR_NO_MEM;
     }
     for (int tree = 0; tree < 2; tree++)
-        set_flow(trees, tree, room);
+        set_flow(trees, root, tree, room);
     return run(trees);
+}
+
+int group_two_trees_levels(const struct coll_comm *comm, const struct places *places)
+{
+    const int levels = near_trees_depth(places, comm->topology.nodes);
+    return levels > 1 ? levels : 1;
 }
 
 /* To fill a tree, a piece waits at each level for those that share a node's link with it: as long pieces are, so long that takes, and
    the shorter they are, the more messages. This is the least of one, and as much of the other. */
-double group_two_trees_seconds(const struct coll_comm *comm, int members, double bytes)
+double group_two_trees_seconds(const struct coll_comm *comm, const struct places *places, double bytes)
 {
-    int levels = 1;
-    while (1 << levels < members)
-        levels++;
+    const int levels = group_two_trees_levels(comm, places);
     return sqrt(bytes / 2 * comm->costs.fabric_byte * CHILDREN * WINDOW * levels * MESSAGES *
                 comm->costs.fabric_message);
 }
 
-int64_t group_two_trees_piece(const struct coll_comm *comm, int members, int64_t count, int64_t element)
+int64_t group_two_trees_piece(const struct coll_comm *comm, const struct places *places, int64_t count, int64_t element)
 {
     enum { LEAST = 1024 };
     double half = (double)(count * element) / 2;
-    double seconds = group_two_trees_seconds(comm, members, 2 * half);
+    double seconds = group_two_trees_seconds(comm, places, 2 * half);
     double bytes = seconds > 0 ? half * MESSAGES * comm->costs.fabric_message / seconds : half;
     int64_t most = (count + 1) / 2, piece = (int64_t)(bytes < LEAST ? LEAST : bytes) / element;
     piece = piece < most ? piece : most;
     return piece < 1 ? 1 : piece;
 }
 
-int group_bcast_two_trees(const struct group *group, int root, void *data, int64_t bytes, const struct arrival *arrival)
+int group_bcast_two_trees(const struct group *group, const struct places *places, int root, void *data, int64_t bytes,
+                          const struct arrival *arrival)
 {
-    struct trees trees = {.group = group, .arrival = arrival, .root = root, .data = data, .count = bytes, .element = 1};
-    return both_trees(&trees);
+    struct trees trees = {
+        .group = group, .places = places, .arrival = arrival, .data = data, .count = bytes, .element = 1};
+    return both_trees(&trees, root);
 }
 
-int group_reduce_two_trees(const struct group *group, int root, const void *from, void *to, int64_t count,
-                           const struct reduction *reduction)
+int group_reduce_two_trees(const struct group *group, const struct places *places, int root, const void *from, void *to,
+                           int64_t count, const struct reduction *reduction)
 {
     struct trees trees = {.group = group,
+                          .places = places,
                           .reduction = reduction,
-                          .root = root,
                           .send = from,
                           .data = to,
                           .count = count,
                           .element = reduction->element};
     if (group->size == 1 && from != to && count > 0)
         memcpy(to, from, (size_t)(count * reduction->element));
-    return both_trees(&trees);
+    return both_trees(&trees, root);
 }

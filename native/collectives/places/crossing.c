@@ -3,8 +3,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "../group/near_trees.h"
 #include "../group/radix.h"
-#include "../group/two_trees.h"
 #include "places.h"
 #include "../reserve.h"
 
@@ -159,11 +159,13 @@ static void count_bine_tree(struct counter *counter)
 }
 
 /* Half of it along every edge of both trees. */
-static void count_two_trees(struct counter *counter)
+static void count_two_trees(struct counter *counter, bool grouped)
 {
+    const struct near_trees trees = {grouped ? counter->places : NULL, counter->size, counter->root};
     for (int tree = 0; tree < 2; tree++)
-        for (int place = 1; place < counter->size; place++)
-            count_from_root(counter, two_trees_at(counter->size, place, tree).parent, place, 0.5);
+        for (int member = 0; member < counter->size; member++)
+            if (member != counter->root)
+                count(counter, near_trees_at(&trees, member, tree).parent, member, 0.5);
 }
 
 static void count_bruck(struct counter *counter)
@@ -237,7 +239,8 @@ static void count_kind(struct counter *counter, enum crossing_kind kind, int *no
                                  .far = true, .before = 1, .after = 1. / counter->size, .amount = 0.5, .factor = 0.5});
         break;
     case CROSSING_BINE_TREE: count_bine_tree(counter); break;
-    case CROSSING_TWO_TREES: count_two_trees(counter); break;
+    case CROSSING_TWO_TREES:
+    case CROSSING_NEAR_TREES: count_two_trees(counter, kind == CROSSING_NEAR_TREES && counter->near); break;
     case CROSSING_BRUCK: count_bruck(counter); break;
     default: count_each_to_each(counter, nodes);
     }

@@ -14,6 +14,7 @@ enum crossing_kind {
     CROSSING_TREE_DOUBLING,    /* binomial tree, smallest subtrees first: not one of ours, to compare with */
     CROSSING_BINARY,           /* complete binary tree in breadth-first order: all to every node */
     CROSSING_TWO_TREES,        /* two binary trees: half of it to every node in each */
+    CROSSING_NEAR_TREES,       /* the same, over groups first where nodes are in order of places */
     CROSSING_CHAIN,            /* all from each node to the next */
     CROSSING_LINE,             /* the same, and back */
     CROSSING_RING,             /* to the next node, but for the own part: all */

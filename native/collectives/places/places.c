@@ -29,6 +29,19 @@ static int compare_places(const void *a, const void *b)
     return (x->node > y->node) - (x->node < y->node);
 }
 
+/* The most groups in one further out. `outer` NULL: all are in one; `inner` NULL: nodes are counted. */
+static int find_widest(const int *outer, const int *inner, int nodes)
+{
+    int widest = 0, count = 0;
+    for (int i = 0; i < nodes; i++) {
+        if (i > 0 && outer != NULL && outer[i] != outer[i - 1])
+            count = 0;
+        count += count == 0 || inner == NULL || inner[i] != inner[i - 1];
+        widest = count > widest ? count : widest;
+    }
+    return widest;
+}
+
 /* Sorted by addresses: the lowest node of every group. Returns how many groups there are at this level. */
 static int find_first(struct item *items, int nodes, int level)
 {
@@ -74,6 +87,9 @@ struct places *places_create(const struct address *addresses, int nodes, double 
                 group[i] = group[i - 1] + (items[i].first[level] != items[i - 1].first[level]);
             group += each;
         }
+        for (int level = 0; level <= places->levels; level++)
+            places->widest[level] = find_widest(level > 0 ? places->group[level - 1] : NULL,
+                                                level < places->levels ? places->group[level] : NULL, nodes);
         places->crossings = crossings_create();
     }
     reserve_put(items);

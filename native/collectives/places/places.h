@@ -14,7 +14,8 @@ struct places {
     int levels;       /* at least one; the outermost first, and only those at which groups differ */
     const int *group[SWITCH_LEVELS]; /* place -> group, numbered in order of places */
     int groups[SWITCH_LEVELS];
-    bool in_order; /* every node is at its own number's place */
+    int widest[1 + SWITCH_LEVELS]; /* the most groups of a level in one further out; last, nodes in an innermost one */
+    bool in_order;                 /* every node is at its own number's place */
     double taper;
     struct crossings *crossings; /* what algorithms put on the links between groups: counted when asked for */
 };
