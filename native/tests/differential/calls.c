@@ -6,7 +6,15 @@
 #include "buffers.h"
 #include "data.h"
 
-const char *const call_names[NAMES] = {"allgather",
+/* In this order Open MPI 4.1.4, which by itself sometimes hangs in MPI_Dist_graph_create_adjacent on two of three ranks, does not
+ * in an ordinary run. */
+const char *const call_names[NAMES] = {"neighbor_alltoallw",
+                                       "neighbor_allgather",
+                                       "neighbor_allgatherv",
+                                       "neighbor_alltoall",
+                                       "neighbor_alltoallv",
+                                       "alltoallw",
+                                       "allgather",
                                        "allgatherv",
                                        "allreduce",
                                        "alltoall",
@@ -21,13 +29,7 @@ const char *const call_names[NAMES] = {"allgather",
                                        "scatter",
                                        "scatterv",
                                        "exscan",
-                                       "scan",
-                                       "alltoallw",
-                                       "neighbor_allgather",
-                                       "neighbor_allgatherv",
-                                       "neighbor_alltoall",
-                                       "neighbor_alltoallv",
-                                       "neighbor_alltoallw"};
+                                       "scan"};
 
 static bool try_barrier(struct trial *trial)
 {
@@ -236,28 +238,28 @@ static bool try_alltoallv(struct trial *trial)
 static bool run(struct trial *trial)
 {
     switch (trial->which) {
-    case 0: return try_blocks(trial, true);
-    case 1: return (IS_MPICH && trial->ranks == 1) || try_allgatherv(trial);
-    case 2: return try_reduction(trial, true);
-    case 3: return try_blocks(trial, false);
-    case 4: return try_alltoallv(trial);
-    case 5: return try_barrier(trial);
-    case 6: return try_bcast(trial);
-    case 7: return try_rooted(trial, true);
-    case 8: return try_rooted_v(trial, true);
-    case 9: return try_reduction(trial, false);
-    case 10: return try_scattered(trial, false);
-    case 11: return try_scattered(trial, true);
-    case 12: return try_rooted(trial, false);
-    case 13: return try_rooted_v(trial, false);
-    case 14: return try_scan(trial, true);
-    case 15: return try_scan(trial, false);
-    case 16: return (!IS_MPICH && trial->ranks == 1) || try_alltoallw(trial);
-    case 17: return try_neighbor(trial, true, false);
-    case 18: return try_neighbor(trial, true, true);
-    case 19: return try_neighbor(trial, false, false);
-    case 20: return try_neighbor(trial, false, true);
-    default: return try_neighbor_w(trial);
+    case 0: return try_neighbor_w(trial);
+    case 1: return try_neighbor(trial, true, false);
+    case 2: return try_neighbor(trial, true, true);
+    case 3: return try_neighbor(trial, false, false);
+    case 4: return try_neighbor(trial, false, true);
+    case 5: return (!IS_MPICH && trial->ranks == 1) || try_alltoallw(trial);
+    case 6: return try_blocks(trial, true);
+    case 7: return (IS_MPICH && trial->ranks == 1) || try_allgatherv(trial);
+    case 8: return try_reduction(trial, true);
+    case 9: return try_blocks(trial, false);
+    case 10: return try_alltoallv(trial);
+    case 11: return try_barrier(trial);
+    case 12: return try_bcast(trial);
+    case 13: return try_rooted(trial, true);
+    case 14: return try_rooted_v(trial, true);
+    case 15: return try_reduction(trial, false);
+    case 16: return try_scattered(trial, false);
+    case 17: return try_scattered(trial, true);
+    case 18: return try_rooted(trial, false);
+    case 19: return try_rooted_v(trial, false);
+    case 20: return try_scan(trial, true);
+    default: return try_scan(trial, false);
     }
 }
 
