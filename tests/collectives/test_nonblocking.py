@@ -249,18 +249,23 @@ def test_fortran(name: str, form: list[str], binding: int, tmp_path: Path) -> No
     assert _served(ran.error, "iallreduce")["unisono/posted"] == 200
 
 
+def _ruled(folder: Path, *lines: str) -> dict[str, str]:
+    """The variables under which these rules hold, and who serves is told."""
+    rules = folder / "rules"
+    rules.write_text("\n".join(("unisono-rules 1", *lines, "")))
+    return {"UNISONO_RULES": str(rules), "UNISONO_VERBOSE": "1"}
+
+
 def _of_the_mpi(folder: Path) -> dict[str, str]:
     """Rules that give calls to algorithms of coll/libnbc."""
-    rules = folder / "rules"
-    lines = (
+    return _ruled(
+        folder,
         "ibcast * * 0 1000 libnbc/linear",
         "ibcast * * 1001 max libnbc/chain",
         "iallgather * * 4096 max libnbc/recursive_doubling,mpi",
         "ireduce * * 0 max libnbc/nothing,libnbc/binomial",
         "iallreduce * * 0 max libnbc/nothing",
     )
-    rules.write_text("\n".join(("unisono-rules 1", *lines, "")))
-    return {"UNISONO_RULES": str(rules), "UNISONO_VERBOSE": "1"}
 
 
 @pytest.mark.parametrize("places", [{}, {"UNISONO_FAKE_NODES": "2,1"}], ids=["one node", "several"])
@@ -287,9 +292,8 @@ def test_the_mpis_own_algorithms_keep_the_order_of_operations_that_do_not_commut
     """Open MPI's ring and chain combine in an order of their own, whatever the operation is."""
     tools = toolchain("openmpi5")
     program = compiled(tools, tmp_path, str(PROGRAMS / "later_order.c"))
-    rules = tmp_path / "rules"
-    rules.write_text("unisono-rules 1\niallreduce * * 0 max libnbc/ring\nireduce * * 0 max libnbc/chain\n")
-    env = {"UNISONO_RULES": str(rules), "UNISONO_VERBOSE": "1", "UNISONO_FAKE_NODES": "2"}
+    rules = _ruled(tmp_path, "iallreduce * * 0 max libnbc/ring", "ireduce * * 0 max libnbc/chain")
+    env = {**rules, "UNISONO_FAKE_NODES": "2"}
     ran = run(tools, tmp_path, program, ranks=4, env=env, record=False)
     assert (ran.status, ran.out.split()) == (0, ["right"]), ran.out + ran.error
     assert _served(ran.error, "iallreduce") == {"libnbc/ring": 1, "mpi": 1}
@@ -321,8 +325,8 @@ def test_ours_and_the_mpis_own_side_by_side(tmp_path: Path) -> None:
 
 
 def _of_the_mpi_when_made(folder: Path) -> dict[str, str]:
-    rules = folder / "rules"
-    lines = (
+    return _ruled(
+        folder,
         "ibcast * * 0 1000 libnbc/linear",
         "ibcast * * 1001 max libnbc/chain",
         "iallgather * * 4096 max libnbc/recursive_doubling,mpi",
@@ -332,8 +336,6 @@ def _of_the_mpi_when_made(folder: Path) -> dict[str, str]:
         "iscan * * 0 max libnbc/recursive_doubling",
         "iexscan * * 0 max libnbc/nothing",
     )
-    rules.write_text("\n".join(("unisono-rules 1", *lines, "")))
-    return {"UNISONO_RULES": str(rules), "UNISONO_VERBOSE": "1"}
 
 
 @pytest.mark.parametrize("places", [{}, {"UNISONO_FAKE_NODES": "2"}], ids=["one node", "several"])

@@ -12,14 +12,12 @@ static bool applies_near(const struct coll_comm *comm, const struct shape *shape
     return applies(comm, shape) && comm->topology.places != NULL;
 }
 
-/* Every node gets and sends each byte once; at each level a message is waited for, and pieces fill the tree. */
+/* The node has the last two pieces after the trees. */
 static double cost_over(const struct coll_comm *comm, const struct places *places, const struct shape *shape)
 {
-    const int64_t piece = group_two_trees_piece(comm, places, shape->bytes, 1);
-    const double bytes = (double)shape->bytes, two = 2 * (double)piece;
-    return cost_fabric(comm, group_two_trees_levels(comm, places) + 1, 1.3 * bytes) +
-           group_two_trees_seconds(comm, places, bytes) +
-           cost_wait(comm) * (double)two_trees_pieces(shape->bytes, piece) + cost_node(comm, bytes < two ? bytes : two);
+    const int64_t two = 2 * group_two_trees_piece(comm, places, shape->bytes, 1);
+    return group_two_trees_cost(comm, places, shape->bytes) +
+           cost_node(comm, (double)(shape->bytes < two ? shape->bytes : two));
 }
 
 static double cost(const struct coll_comm *comm, const struct shape *shape)
@@ -86,16 +84,13 @@ static int run_near(struct coll_comm *comm, const struct call *call, int64_t seg
     return run_over(comm, comm->topology.places, call);
 }
 
-static const char reference[] =
-    "Sanders, Speck, Traff: Two-tree algorithms for full bandwidth broadcast, reduction and scan (2009)";
-
 const struct algorithm bcast_two_trees = {
     .name = "bcast_two_trees",
     .collective = COLL_BCAST,
     .meaning =
         "Each half of the message goes down a binary tree of its own, in which every node that is inside one tree is a "
         "leaf of the other, piece by piece, and to the ranks of each node.",
-    .reference = reference,
+    .reference = TWO_TREES_REFERENCE,
     .applies = applies,
     .cost = cost,
     .crosses = crosses,
@@ -108,7 +103,7 @@ const struct algorithm bcast_near_trees = {
     .meaning =
         "As two_trees, where groups of nodes that are near one another are known: each tree goes over groups first and enters each "
         "once, then over the nodes of the group.",
-    .reference = reference,
+    .reference = TWO_TREES_REFERENCE,
     .applies = applies_near,
     .cost = cost_near,
     .crosses = crosses_near,

@@ -12,14 +12,11 @@ static bool applies_near(const struct coll_comm *comm, const struct shape *shape
     return applies(comm, shape) && comm->topology.places != NULL;
 }
 
-/* As of the broadcast; every byte is combined once. */
+/* Every byte is combined once on its way. */
 static double cost_over(const struct coll_comm *comm, const struct places *places, const struct shape *shape)
 {
-    const int64_t piece = group_two_trees_piece(comm, places, shape->bytes, 1);
     const double bytes = (double)shape->bytes;
-    return cost_fabric(comm, group_two_trees_levels(comm, places) + 1, 1.3 * bytes) +
-           group_two_trees_seconds(comm, places, bytes) +
-           cost_wait(comm) * (double)two_trees_pieces(shape->bytes, piece) + bytes * comm->costs.node_byte +
+    return group_two_trees_cost(comm, places, shape->bytes) + bytes * comm->costs.node_byte +
            cost_node(comm, bytes * comm->topology.most);
 }
 
@@ -75,16 +72,13 @@ static int run_near(struct coll_comm *comm, const struct call *call, int64_t seg
     return run_over(comm, comm->topology.places, call);
 }
 
-static const char reference[] =
-    "Sanders, Speck, Traff: Two-tree algorithms for full bandwidth broadcast, reduction and scan (2009)";
-
 const struct algorithm reduce_two_trees = {
     .name = "reduce_two_trees",
     .collective = COLL_REDUCE,
     .meaning =
         "Combined on each node; each half of the vector then goes up a binary tree of its own, in which every node that is inside one "
         "tree is a leaf of the other, piece by piece.",
-    .reference = reference,
+    .reference = TWO_TREES_REFERENCE,
     .applies = applies,
     .cost = cost,
     .crosses = crosses,
@@ -98,7 +92,7 @@ const struct algorithm reduce_near_trees = {
     .meaning =
         "As two_trees, where groups of nodes that are near one another are known: each tree goes over the nodes of a group first, and "
         "leaves each once, then over groups.",
-    .reference = reference,
+    .reference = TWO_TREES_REFERENCE,
     .applies = applies_near,
     .cost = cost_near,
     .crosses = crosses_near,

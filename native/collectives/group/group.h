@@ -166,12 +166,10 @@ int group_allgather_far(const struct group *group, void *data, const struct bloc
    of group_near() are, the trees go over groups of nodes first (near_trees.h). */
 int group_bcast_two_trees(const struct group *group, const struct places *places, int root, void *data, int64_t bytes,
                           const struct arrival *arrival);
-/* Elements of a piece; what it takes to fill the trees with them, which is as much as all their messages take: seconds; and levels
-   of a tree. Over one rank of each node. */
+/* Elements of a piece; and seconds between one rank of each node, up or down. */
 int64_t group_two_trees_piece(const struct coll_comm *comm, const struct places *places, int64_t count,
                               int64_t element);
-double group_two_trees_seconds(const struct coll_comm *comm, const struct places *places, double bytes);
-int group_two_trees_levels(const struct coll_comm *comm, const struct places *places);
+double group_two_trees_cost(const struct coll_comm *comm, const struct places *places, int64_t bytes);
 
 /* All sizes and places are by member. One partner after the other, both ways at once; or up to `most` at once. */
 int group_alltoall_pairwise(const struct group *group, const void *send, const struct blocks *out, void *receive,

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cost.h"
 #include "group.h"
 
 /* Pieces of a tree on their way at once; messages of a piece to or from two children and the parent; requests of a tree. */
@@ -195,7 +196,7 @@ static int both_trees(struct trees *trees, int root)
     return run(trees);
 }
 
-int group_two_trees_levels(const struct coll_comm *comm, const struct places *places)
+static int levels_of(const struct coll_comm *comm, const struct places *places)
 {
     const int levels = near_trees_depth(places, comm->topology.nodes);
     return levels > 1 ? levels : 1;
@@ -203,9 +204,9 @@ int group_two_trees_levels(const struct coll_comm *comm, const struct places *pl
 
 /* To fill a tree, a piece waits at each level for those that share a node's link with it: as long pieces are, so long that takes, and
    the shorter they are, the more messages. This is the least of one, and as much of the other. */
-double group_two_trees_seconds(const struct coll_comm *comm, const struct places *places, double bytes)
+static double seconds_to_fill(const struct coll_comm *comm, const struct places *places, double bytes)
 {
-    const int levels = group_two_trees_levels(comm, places);
+    const int levels = levels_of(comm, places);
     return sqrt(bytes / 2 * comm->costs.fabric_byte * CHILDREN * WINDOW * levels * MESSAGES *
                 comm->costs.fabric_message);
 }
@@ -214,11 +215,19 @@ int64_t group_two_trees_piece(const struct coll_comm *comm, const struct places 
 {
     enum { LEAST = 1024 };
     double half = (double)(count * element) / 2;
-    double seconds = group_two_trees_seconds(comm, places, 2 * half);
+    double seconds = seconds_to_fill(comm, places, 2 * half);
     double bytes = seconds > 0 ? half * MESSAGES * comm->costs.fabric_message / seconds : half;
     int64_t most = (count + 1) / 2, piece = (int64_t)(bytes < LEAST ? LEAST : bytes) / element;
     piece = piece < most ? piece : most;
     return piece < 1 ? 1 : piece;
+}
+
+/* Every node gets and sends each byte once; at each level a message is waited for, and pieces fill the tree. */
+double group_two_trees_cost(const struct coll_comm *comm, const struct places *places, int64_t bytes)
+{
+    const int64_t piece = group_two_trees_piece(comm, places, bytes, 1);
+    return cost_fabric(comm, levels_of(comm, places) + 1, 1.3 * (double)bytes) +
+           seconds_to_fill(comm, places, (double)bytes) + cost_wait(comm) * (double)two_trees_pieces(bytes, piece);
 }
 
 int group_bcast_two_trees(const struct group *group, const struct places *places, int root, void *data, int64_t bytes,

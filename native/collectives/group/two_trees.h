@@ -6,6 +6,9 @@
 
 #include "schedule.h"
 
+#define TWO_TREES_REFERENCE                                                                                            \
+    "Sanders, Speck, Traff: Two-tree algorithms for full bandwidth broadcast, reduction and scan (2009)"
+
 /* Places are counted from the root, which is above both trees. -1: nobody. */
 struct tree_place {
     int parent, count, children[2];

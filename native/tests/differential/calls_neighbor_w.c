@@ -20,12 +20,7 @@ static void arrange_side(struct trial *trial, struct side *side, MPI_Datatype ba
     bool alike = random_one_in(&trial->own, 3); /* contiguous, most often, as nobody packs then */
     for (int i = 0; i < side->with.count; i++) {
         struct layout_way *way = &side->ways[i];
-        *way = alike ? (struct layout_way){.name = "plain", .type = base, .factor = unit}
-                     : data_layout(&trial->own, base, unit);
-        if (alike) {
-            MPI_Aint low;
-            PMPI_Type_get_extent(base, &low, &way->extent);
-        }
+        *way = alike ? data_contiguous(base, unit) : data_layout(&trial->own, base, unit);
         side->types[i] = way->type;
         side->counts[i] = units[i] * way->factor;
         side->at[i] = (MPI_Aint)side->bytes + random_below(&trial->own, 8);

@@ -17,14 +17,7 @@ static struct side *draw_side(struct trial *trial, MPI_Datatype base, int unit, 
     bool alike = random_one_in(&trial->own, 3); /* contiguous, most often, as nobody packs then */
     for (int rank = 0; rank < trial->ranks; rank++) {
         struct layout_way *way = &side->ways[rank];
-        if (alike)
-            *way = (struct layout_way){.name = "plain", .type = base, .factor = unit};
-        else
-            *way = data_layout(&trial->own, base, unit);
-        if (alike) {
-            MPI_Aint low;
-            PMPI_Type_get_extent(base, &low, &way->extent);
-        }
+        *way = alike ? data_contiguous(base, unit) : data_layout(&trial->own, base, unit);
         side->types[rank] = way->type;
         side->counts[rank] = units[rank] * way->factor;
         side->at[rank] = (int)side->bytes + random_below(&trial->own, 8);

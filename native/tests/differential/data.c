@@ -137,6 +137,14 @@ static void places(struct random *random, int unit, bool backwards, int *lengths
     }
 }
 
+struct layout_way data_contiguous(MPI_Datatype base, int unit)
+{
+    struct layout_way way = {.name = "plain", .type = base, .factor = unit};
+    MPI_Aint low;
+    PMPI_Type_get_extent(base, &low, &way.extent);
+    return way;
+}
+
 struct layout_way data_layout(struct random *random, MPI_Datatype base, int unit)
 {
     static const char *const names[] = {"plain",  "contiguous", "vector", "indexed",  "indexed backwards",

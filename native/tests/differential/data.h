@@ -25,6 +25,8 @@ struct plain {
 struct plain data_plain(struct random *random);
 
 struct layout_way data_layout(struct random *random, MPI_Datatype base, int unit);
+/* The base one after the other. */
+struct layout_way data_contiguous(MPI_Datatype base, int unit);
 void data_layout_free(struct layout_way *way);
 
 /* Of reductions: an operation, a type it is for, and what its elements are. */

@@ -3,50 +3,25 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { COUNT = 3000, PRIME = 10007 };
+#include "maps.h"
 
-struct map {
-    int a, b;
-};
-
-/* right = left, then right */
-static void follow(void *left, void *right, int *count, MPI_Datatype *type)
-{
-    const struct map *one = left;
-    struct map *other = right;
-    (void)type;
-    for (int i = 0; i < *count; i++)
-        other[i] = (struct map){one[i].a * other[i].a % PRIME, (one[i].b * other[i].a + other[i].b) % PRIME};
-}
-
-static struct map of(int rank, int i)
-{
-    return (struct map){2 + (rank * 31 + i) % 90, (rank * 57 + 3 * i) % 90};
-}
+enum { COUNT = 3000 };
 
 int main(int argc, char **argv)
 {
-    static struct map mine[COUNT], all[COUNT], right[COUNT], next[COUNT];
+    static struct map mine[COUNT], all[COUNT], right[COUNT];
     MPI_Datatype type;
     MPI_Request request;
     MPI_Op op;
-    int rank, ranks, count = COUNT, wrong = 0;
+    int rank, ranks, count = 0, wrong = 0;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Type_contiguous(2, MPI_INT, &type);
     MPI_Type_commit(&type);
     MPI_Op_create(follow, 0, &op);
-    for (int i = 0; i < COUNT; i++) {
-        mine[i] = of(rank, i);
-        right[i] = of(0, i);
-    }
-    for (int other = 1; other < ranks; other++) {
-        for (int i = 0; i < COUNT; i++)
-            next[i] = of(other, i);
-        follow(right, next, &count, &type);
-        memcpy(right, next, sizeof right);
-    }
+    maps_of(rank, mine, COUNT);
+    maps_in_order(ranks, right, COUNT);
     MPI_Iallreduce(mine, all, COUNT, type, op, MPI_COMM_WORLD, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     wrong += memcmp(all, right, sizeof all) != 0;

@@ -8,7 +8,9 @@
 
 #if MPI_VERSION >= 4 || (defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION >= 5)
 
-enum { MOST = 1 << 18, STARTS = 3, COUNT = 12000, PRIME = 10007 };
+#include "maps.h"
+
+enum { MOST = 1 << 18, STARTS = 3, COUNT = 12000 };
 
 static int rank, ranks, wrong, longest;
 
@@ -104,46 +106,18 @@ static void combine(MPI_Comm comm, int count, int root, int in_place, int *own, 
         MPI_Request_free(&requests[kind]);
 }
 
-struct map {
-    int a, b;
-};
-
-/* Maps x -> a x + b, one after the other: right = left, then right. */
-static void follow(void *left, void *right, int *count, MPI_Datatype *type)
-{
-    const struct map *one = left;
-    struct map *other = right;
-    (void)type;
-    for (int i = 0; i < *count; i++)
-        other[i] = (struct map){one[i].a * other[i].a % PRIME, (one[i].b * other[i].a + other[i].b) % PRIME};
-}
-
-static struct map map_of(int from, int i)
-{
-    return (struct map){2 + (from * 31 + i) % 90, (from * 57 + 3 * i) % 90};
-}
-
 static void in_order(void)
 {
-    enum { MAPS = COUNT / 2 };
-    static struct map mine[MAPS], all[MAPS], first[MAPS], right[MAPS], next[MAPS];
+    enum { MAPS = MAPS_MOST };
+    static struct map mine[MAPS], all[MAPS], first[MAPS], right[MAPS];
     MPI_Request requests[2];
     MPI_Datatype type;
     MPI_Op op;
-    int count = MAPS;
     MPI_Type_contiguous(2, MPI_INT, &type);
     MPI_Type_commit(&type);
     MPI_Op_create(follow, 0, &op);
-    for (int i = 0; i < MAPS; i++) {
-        mine[i] = map_of(rank, i);
-        right[i] = map_of(0, i);
-    }
-    for (int other = 1; other < ranks; other++) {
-        for (int i = 0; i < MAPS; i++)
-            next[i] = map_of(other, i);
-        follow(right, next, &count, &type);
-        memcpy(right, next, sizeof right);
-    }
+    maps_of(rank, mine, MAPS);
+    maps_in_order(ranks, right, MAPS);
     MPI_Allreduce_init(mine, all, MAPS, type, op, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]);
     MPI_Reduce_init(mine, first, MAPS, type, op, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]);
     for (int start = 0; start < STARTS; start++) {
