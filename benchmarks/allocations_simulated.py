@@ -159,14 +159,21 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, required=True, metavar="FILE.jsonl")
     parser.add_argument("--deadline", type=float, default=200.0, metavar="S", help="for each simulation")
     given = parser.parse_args()
-    rows: list[Row] = [json.loads(line) for line in given.keep.read_text().splitlines()] if given.keep.exists() else []
     try:
-        if given.allocations is not None and given.map is not None:
+        if not given.keep.exists() and given.map is None:
+            raise UserError(f"{given.keep}: no such file; with an archive of allocations and a map they are simulated")
+        rows: list[Row] = []
+        if given.keep.exists():
+            rows += (json.loads(line) for line in given.keep.read_text().splitlines())
+        if given.map is not None:
             found = jobs(given.allocations, cells(given.map.read_text(encoding="latin-1")))
             for row in more(rows, found, given.deadline):
                 rows.append(row)
                 with given.keep.open("a") as file:
                     file.write(json.dumps(row) + "\n")
+    except ValueError as error:
+        print(f"{given.keep}: {error}", file=sys.stderr)
+        return 2
     except (UserError, OSError) as error:
         print(error, file=sys.stderr)
         return 2

@@ -20,7 +20,7 @@ grow.
 in turns within one launch, with the MPI PETSc is there for (Debian: petsc-dev with Open MPI 4.1); left out without it.
 
 What is found is kept by processor with `--keep`, in benchmarks/data/<vendor>-<family>-<model>/solver.json; `--kept`
-measures nothing and prints the bandwidth of all processors there as docs/solver.md has it.
+measures nothing and prints what is there of all processors as docs/solver.md has it: bandwidth, and against PETSc.
 """
 
 from __future__ import annotations
@@ -196,6 +196,20 @@ def kept() -> str:
     return "\n".join(lines)
 
 
+def kept_races() -> str:
+    """The same of the races against PETSc: medians, and of the ratio the least and the most."""
+    names = ("processor", "processes", "our ordering", "ours, iterations", "PETSc, iterations", "PETSc / ours")
+    lines = [f"| {' | '.join(names)} |", "|---" * len(names) + "|"]
+    for path in sorted(DATA.glob("*/solver.json")):
+        for race in json.loads(path.read_text()).get("petsc", {"races": []})["races"]:
+            seconds = (statistics.median(pair[k] for pair in race["seconds"]) for k in (0, 1))
+            times = (f"{time:.2f} s, {count}" for time, count in zip(seconds, race["iterations"], strict=True))
+            ratio = "{median:.1f} ({least:.1f} to {most:.1f})".format(**race["ratio"])
+            words = [path.parent.name, race["layout"].split("x")[1], race["ordering"], *times, ratio]
+            lines.append(f"| {' | '.join(words)} |")
+    return "\n".join(lines)
+
+
 def share(of: dict[str, float]) -> str:
     return f"{100 * of['median']:.0f} % ({100 * of['least']:.0f} to {100 * of['most']:.0f})"
 
@@ -213,7 +227,7 @@ def main() -> None:
     parser.add_argument("--launches", type=int, default=5, help="of every layout; rounds against PETSc")
     given = parser.parse_args()
     if given.kept:
-        print(kept())
+        print(kept(), kept_races(), sep="\n\n")
         return
     console = Console(width=150)
     machine = describe(given.mpirun)
