@@ -1,6 +1,6 @@
 /* Nonblocking collectives, by the MPI library and by ours in turn: the call and its wait, and how much of that is left where the
  * program computes between the two (nonblocking.py). With the word "persistent" such ones, started again for each call; and what
- * making and freeing one takes; with "vectors" those with a length for each rank. */
+ * making and freeing one takes; with "vectors" those with a length for each rank, with "neighbours" those of ranks in a row. */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdbool.h>
@@ -33,10 +33,24 @@ static void make(int which, char *send, char *receive, int bytes, MPI_Comm comm,
 }
 #endif
 
-enum { USUAL = 6, KINDS = 11, RANKS = 64 };
-static const char *const names[KINDS] = {"iallreduce", "ireduce",   "ibcast",         "iallgather",
-                                         "ialltoall",  "ibarrier",  "iallgatherv",    "ialltoallv",
-                                         "igatherv",   "iscatterv", "ireduce_scatter"};
+enum { USUAL = 6, VECTORS = 12, KINDS = 17, RANKS = 64 };
+static const char *const names[KINDS] = {"iallreduce",
+                                         "ireduce",
+                                         "ibcast",
+                                         "iallgather",
+                                         "ialltoall",
+                                         "ibarrier",
+                                         "iallgatherv",
+                                         "ialltoallv",
+                                         "igatherv",
+                                         "iscatterv",
+                                         "ireduce_scatter",
+                                         "ialltoallw",
+                                         "ineighbor_allgather",
+                                         "ineighbor_allgatherv",
+                                         "ineighbor_alltoall",
+                                         "ineighbor_alltoallv",
+                                         "ineighbor_alltoallw"};
 static int ranks;
 static bool is_persistent;
 
@@ -44,14 +58,36 @@ static bool is_persistent;
 static void begin_vector(int which, char *send, char *receive, int bytes, MPI_Comm comm, MPI_Request *request)
 {
     static int counts[RANKS], at[RANKS], numbers[RANKS]; /* until it is waited for */
-    for (int i = 0; i < ranks; i++)
+    static MPI_Datatype types[RANKS];
+    for (int i = 0; i < ranks; i++) {
         counts[i] = bytes, at[i] = i * bytes, numbers[i] = bytes / 8 / ranks + (i < bytes / 8 % ranks);
+        types[i] = MPI_BYTE;
+    }
     switch (which) {
     case 6: MPI_Iallgatherv(send, bytes, MPI_BYTE, receive, counts, at, MPI_BYTE, comm, request); break;
     case 7: MPI_Ialltoallv(send, counts, at, MPI_BYTE, receive, counts, at, MPI_BYTE, comm, request); break;
     case 8: MPI_Igatherv(send, bytes, MPI_BYTE, receive, counts, at, MPI_BYTE, 0, comm, request); break;
     case 9: MPI_Iscatterv(send, counts, at, MPI_BYTE, receive, bytes, MPI_BYTE, 0, comm, request); break;
-    default: MPI_Ireduce_scatter(send, receive, numbers, MPI_DOUBLE, MPI_SUM, comm, request);
+    case 10: MPI_Ireduce_scatter(send, receive, numbers, MPI_DOUBLE, MPI_SUM, comm, request); break;
+    default: MPI_Ialltoallw(send, counts, at, types, receive, counts, at, types, comm, request);
+    }
+}
+
+/* With the rank before and the rank behind. */
+static void begin_near(int which, char *send, char *receive, int bytes, MPI_Comm comm, MPI_Request *request)
+{
+    enum { SIDES = 2 };
+    static int counts[SIDES], at[SIDES];
+    static MPI_Aint far[SIDES];
+    static MPI_Datatype types[SIDES];
+    for (int i = 0; i < SIDES; i++)
+        counts[i] = bytes, far[i] = at[i] = i * bytes, types[i] = MPI_BYTE;
+    switch (which) {
+    case 12: MPI_Ineighbor_allgather(send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, comm, request); break;
+    case 13: MPI_Ineighbor_allgatherv(send, bytes, MPI_BYTE, receive, counts, at, MPI_BYTE, comm, request); break;
+    case 14: MPI_Ineighbor_alltoall(send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, comm, request); break;
+    case 15: MPI_Ineighbor_alltoallv(send, counts, at, MPI_BYTE, receive, counts, at, MPI_BYTE, comm, request); break;
+    default: MPI_Ineighbor_alltoallw(send, counts, far, types, receive, counts, far, types, comm, request);
     }
 }
 
@@ -64,7 +100,7 @@ static void begin(int which, char *send, char *receive, int bytes, MPI_Comm comm
     case 3: MPI_Iallgather(send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, comm, request); break;
     case 4: MPI_Ialltoall(send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, comm, request); break;
     case 5: MPI_Ibarrier(comm, request); break;
-    default: begin_vector(which, send, receive, bytes, comm, request);
+    default: (which < VECTORS ? begin_vector : begin_near)(which, send, receive, bytes, comm, request);
     }
 }
 
@@ -117,7 +153,9 @@ int main(int argc, char **argv)
     int (*use)(MPI_Comm, const char *, const char *);
     MPI_Comm comms[WAYS];
     is_persistent = argc > 2 && strcmp(argv[2], "persistent") == 0;
-    const bool vectors = argc > 2 && strcmp(argv[2], "vectors") == 0;
+    const bool vectors = argc > 2 && strcmp(argv[2], "vectors") == 0,
+               neighbours = argc > 2 && strcmp(argv[2], "neighbours") == 0;
+    const int first = neighbours ? VECTORS : vectors ? USUAL : 0, end = neighbours ? KINDS : vectors ? VECTORS : USUAL;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -125,12 +163,15 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 2);
     *(void **)&use = dlsym(RTLD_DEFAULT, "unisono_use");
     for (int way = 0; way < WAYS; way++) {
-        MPI_Comm_dup(MPI_COMM_WORLD, &comms[way]);
-        for (size_t i = 0; use != NULL && way == 1 && i < KINDS; i++)
+        if (neighbours)
+            MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, &(int){0}, 0, &comms[way]);
+        else
+            MPI_Comm_dup(MPI_COMM_WORLD, &comms[way]);
+        for (int i = first; use != NULL && way == 1 && i < end; i++)
             if (use(comms[way], names[i], "unisono/posted") != 0)
                 MPI_Abort(MPI_COMM_WORLD, 3);
     }
-    for (int which = vectors ? USUAL : 0; which < (vectors ? KINDS : USUAL); which++)
+    for (int which = first; which < end; which++)
         for (int bytes = 8; bytes <= (which != 5 ? 32768 / (which == 4 ? ranks : 1) : 8); bytes *= 8) {
             char *send = calloc((size_t)ranks, (size_t)bytes), *receive = calloc((size_t)ranks, (size_t)bytes);
             for (int round = -2; round < rounds; round++) {

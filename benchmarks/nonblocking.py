@@ -1,6 +1,6 @@
 """Nonblocking collectives of one node: by the MPI library and by ours, in turn in the same launches.
 
-    python benchmarks/nonblocking.py [--launches 3] [--rounds 20] [--ranks 2] [--persistent | --vectors]
+    python benchmarks/nonblocking.py [--launches 3] [--rounds 20] [--ranks 2] [--persistent | --vectors | --neighbours]
                                      [--quantile 0.5] [--mpirun PATH]
 
 For every collective and message size: microseconds of the call and its wait, one after the other (medians over rounds
@@ -8,7 +8,8 @@ of the slowest rank's mean; --quantile: less than the median, where other proces
 ratio, and what is left of them where every rank computes between the two, for twice as long as the slower of the two
 takes: 0 is what hides it wholly. --persistent: of a persistent one's start and wait, which Open MPI has from 5.0 on and
 MPICH from 4.0 on; then the last row is what making and freeing one takes, and does not count in the mean. --vectors: of
-those with a length for each rank, all blocks being alike. The last line is one JSON object.
+those with a length for each rank, all blocks being alike. --neighbours: of those of ranks in a row. The last line is
+one JSON object.
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ def main() -> None:
     kind = parser.add_mutually_exclusive_group()
     kind.add_argument("--persistent", action="store_const", dest="kind", const="persistent")
     kind.add_argument("--vectors", action="store_const", dest="kind", const="vectors")
+    kind.add_argument("--neighbours", action="store_const", dest="kind", const="neighbours")
     parser.add_argument("--quantile", type=float, default=0.5, help="of the rounds, that is said of each")
     given = parser.parse_args()
     machine = describe(given.mpirun)
@@ -72,7 +74,7 @@ def main() -> None:
                 if len(words) == FIELDS:
                     rounds[words[0], int(words[1])].append(tuple(1e6 * float(word) for word in words[2:]))
     print(
-        f"{'collective':>15} {'bytes':>6} {'MPI, us':>8} {'ours, us':>8} {'ratio':>6} {'MPI left':>9} {'ours left':>9}"
+        f"{'collective':>20} {'bytes':>6} {'MPI, us':>8} {'ours, us':>8} {'ratio':>6} {'MPI left':>9} {'ours left':>9}"
     )
     rows, ratios = [], []
     for (collective, size), found in rounds.items():
@@ -83,7 +85,7 @@ def main() -> None:
                      "mpi_left_us": plain_left, "ours_left_us": ours_left})  # fmt: skip
         if not collective.endswith("_init"):
             ratios.append(plain / ours)
-        print(f"{collective:>15} {size:>6} {plain:>8.2f} {ours:>8.2f} {plain / ours:>6.2f} "
+        print(f"{collective:>20} {size:>6} {plain:>8.2f} {ours:>8.2f} {plain / ours:>6.2f} "
               f"{plain_left / plain:>9.2f} {ours_left / ours:>9.2f}")  # fmt: skip
     mean = statistics.geometric_mean(ratios)
     conditions = {"mpi": f"{machine.mpi.family} {machine.mpi.version}", "cpu": machine.cpu_model, "ranks": given.ranks,

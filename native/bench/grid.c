@@ -9,6 +9,7 @@ static int keyval = MPI_KEYVAL_INVALID;
 
 bool grid_is_for(const char *collective)
 {
+    collective += collective[0] == 'i'; /* nonblocking */
     return strncmp(collective, "neighbor_", strlen("neighbor_")) == 0;
 }
 

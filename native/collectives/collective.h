@@ -33,11 +33,17 @@ enum collective {
     COLL_IALLREDUCE,
     COLL_IALLTOALL,
     COLL_IALLTOALLV,
+    COLL_IALLTOALLW,
     COLL_IBARRIER,
     COLL_IBCAST,
     COLL_IEXSCAN,
     COLL_IGATHER,
     COLL_IGATHERV,
+    COLL_INEIGHBOR_ALLGATHER,
+    COLL_INEIGHBOR_ALLGATHERV,
+    COLL_INEIGHBOR_ALLTOALL,
+    COLL_INEIGHBOR_ALLTOALLV,
+    COLL_INEIGHBOR_ALLTOALLW,
     COLL_IREDUCE,
     COLL_IREDUCE_SCATTER,
     COLL_IREDUCE_SCATTER_BLOCK,
@@ -62,7 +68,7 @@ static inline bool collective_scatters_sum(enum collective collective)
     return collective == COLL_REDUCE_SCATTER || collective == COLL_REDUCE_SCATTER_BLOCK;
 }
 
-/* Whether ranks have to do with their neighbours alone. */
+/* Whether it blocks, and ranks have to do with their neighbours alone. */
 static inline bool collective_is_near(enum collective collective)
 {
     return collective == COLL_NEIGHBOR_ALLGATHER || collective == COLL_NEIGHBOR_ALLGATHERV ||
@@ -70,12 +76,19 @@ static inline bool collective_is_near(enum collective collective)
            collective == COLL_NEIGHBOR_ALLTOALLW;
 }
 
+/* The same of those that do not block. */
+static inline bool collective_is_near_later(enum collective collective)
+{
+    return collective >= COLL_INEIGHBOR_ALLGATHER && collective <= COLL_INEIGHBOR_ALLTOALLW;
+}
+
 /* Whether ranks agree on no size: their arguments are each rank's own. */
 static inline bool collective_has_no_size(enum collective collective)
 {
     return collective == COLL_BARRIER || collective == COLL_ALLTOALLV || collective == COLL_ALLTOALLW ||
            collective == COLL_GATHERV || collective == COLL_SCATTERV || collective == COLL_IALLTOALLV ||
-           collective == COLL_IGATHERV || collective == COLL_ISCATTERV || collective_is_near(collective);
+           collective == COLL_IALLTOALLW || collective == COLL_IGATHERV || collective == COLL_ISCATTERV ||
+           collective_is_near(collective) || collective_is_near_later(collective);
 }
 
 /* Whether every rank gets what those before it have, combined. */

@@ -71,7 +71,8 @@ struct call {
     /* allgatherv: receive_*, of `ranks` entries, are the same everywhere, and so are reduce_scatter(_block)'s send_*: the
        block of each rank, one after the other, with gaps where the call is a piece of another. alltoallv: all four are a
        rank's own. gatherv's receive_* and scatterv's send_* are known to the root alone. */
-    const struct neighbours *around;     /* neighbor_*: then send_* are by target, receive_* by source */
+    const struct neighbours *around;     /* (i)neighbor_*: then send_* are by target, receive_* by source */
+    int64_t most;                        /* ineighbor_*: neighbours of the rank that has most; the same everywhere */
     const int64_t *send_bytes, *send_at; /* by rank: how many bytes, where in `send` */
     const int64_t *receive_bytes, *receive_at;
 
@@ -79,7 +80,7 @@ struct call {
         own; /* bytes of this rank's block; gatherv, scatterv: known to it and to the root. In place: 0, in the root's table too */
     int64_t own_at; /* ireduce_scatter: where that block is in the vector */
     int64_t
-        piece; /* iallgatherv, ialltoallv, igatherv, iscatterv: room for a block, the same everywhere; none is longer */
+        piece; /* iallgatherv, ialltoallv(w), igatherv, iscatterv, ineighbor_*: room for a block, the same everywhere; none is longer */
     int64_t count;              /* elements; reduce, allreduce, scan, exscan */
     struct reduction reduction; /* of all that combine */
 };

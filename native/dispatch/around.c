@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aside.h"
 #include "reserve.h"
 #include "serve.h"
 
@@ -92,7 +93,8 @@ static struct around_side side_of(int count)
     return side;
 }
 
-struct around *around_of(struct comm_state *state)
+/* What a rank finds by itself. */
+static struct around *make(struct comm_state *state)
 {
     if (state->around != NULL)
         return state->around;
@@ -106,16 +108,79 @@ struct around *around_of(struct comm_state *state)
         (struct neighbours){.targets = targets, .sources = sources, .target = lists, .source = lists + targets};
     good = good && find(state->user, targets, lists, sources, lists + targets, room);
     good = good && !has_twice(lists, targets, room);
-    good = good && !has_twice(lists + targets, sources, room);
+    around->is_good = good && !has_twice(lists + targets, sources, room);
     reserve_put(room);
     around->out = side_of(targets);
     around->in = side_of(sources);
-    const int64_t mine = targets > sources ? targets : sources;
-    const int64_t most = serve_most(state, good ? mine + 1 : INT64_MAX);
-    around->possible =
-        most != INT64_MAX && most > 0 && serve_sums_to_none(state, unmatched(&around->near, state->rank));
-    around->most = around->possible && most > 2 ? most - 1 : 1;
     return around;
+}
+
+static struct around_said said_of(const struct comm_state *state)
+{
+    const struct around *around = state->around;
+    const int64_t targets = around->near.targets, sources = around->near.sources,
+                  mine = targets > sources ? targets : sources;
+    return (struct around_said){.most = around->is_good ? mine + 1 : INT64_MAX,
+                                .unmatched = unmatched(&around->near, state->rank)};
+}
+
+static void settle(struct around *around, const struct around_said *all)
+{
+    around->possible = all->most != INT64_MAX && all->most > 0 && all->unmatched == 0;
+    around->most = around->possible && all->most > 2 ? all->most - 1 : 1;
+}
+
+struct around *around_of(struct comm_state *state)
+{
+    struct around *around = make(state);
+    if (around->is_agreed)
+        return around;
+    const struct around_said mine = said_of(state);
+    struct around_said all = {.most = serve_most(state, mine.most)};
+    all.unmatched = all.most != INT64_MAX && all.most > 0 ? !serve_sums_to_none(state, mine.unmatched) : 1;
+    settle(around, &all);
+    around->is_agreed = true;
+    return around;
+}
+
+struct around *around_of_user(struct comm_state *state)
+{
+    struct around *around = make(state);
+    struct around_said mine, all = {0};
+    struct aside aside;
+    if (!around_says(state, &mine))
+        return around;
+    aside_step(state->user, &aside);
+    const bool good =
+        PMPI_Allreduce(&mine.most, &all.most, 1, MPI_INT64_T, MPI_MAX, state->user) == MPI_SUCCESS &&
+        PMPI_Allreduce(&mine.unmatched, &all.unmatched, 1, MPI_UINT64_T, MPI_SUM, state->user) == MPI_SUCCESS;
+    aside_back(state->user, &aside);
+    settle(around, &all);
+    around->possible = around->possible && good;
+    around->is_agreed = true;
+    return around;
+}
+
+bool around_says(struct comm_state *state, struct around_said *said)
+{
+    if (make(state)->is_agreed)
+        return false;
+    *said = said_of(state);
+    return true;
+}
+
+void around_hear(struct comm_state *state, const struct around_said *all)
+{
+    if (state->around->is_agreed) /* since then, and it was the same */
+        return;
+    settle(state->around, all);
+    state->around->is_heard = true;
+}
+
+struct around *around_known(struct comm_state *state)
+{
+    struct around *around = make(state);
+    return (around->is_agreed || around->is_heard) && around->possible ? around : NULL;
 }
 
 void around_free(struct around *around)

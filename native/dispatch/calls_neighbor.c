@@ -5,6 +5,7 @@
  * has: a rank packs one piece of each at a time, and calls the algorithm until its own longest block is through. It waits
  * for its neighbours alone, but at the first call that ours serve, at which all ranks look at who is a neighbour of whom, and
  * at those at which they look for memory of devices (device.h). */
+#include "near_side.h"
 #include "reserve.h"
 #include "side.h"
 
@@ -42,21 +43,6 @@ static int run(struct comm_state *state, const struct implementation *ours, stru
     return failed;
 }
 
-/* What the program gave for one side: a vector, or (no counts) as much for everyone, or one block for all; elements of one type,
- * or of types that are in the vector. */
-struct given {
-    void *data;
-    struct dispatch_vector vector;
-    MPI_Count each;
-    bool is_one, has_types;
-    MPI_Datatype type;
-};
-
-static bool has_vector(const struct given *given)
-{
-    return vectors_given(&given->vector);
-}
-
 /* The types of a side, by neighbour. False: one is no type. */
 static bool look_at_types(struct side *side, struct around_side *room)
 {
@@ -65,50 +51,26 @@ static bool look_at_types(struct side *side, struct around_side *room)
     return side_look_at_types(side, room->layouts);
 }
 
-/* Displacements in bytes may be addresses, the program's memory MPI_BOTTOM: from the first block on that has a length. */
-static void from_first_block(struct side *side, MPI_Aint *places)
-{
-    int first = 0;
-    while (first < side->count && vectors_count(&side->blocks, first) == 0)
-        first++;
-    if (first == side->count)
-        return;
-    const MPI_Aint base = places[first];
-    side->data = (char *)((uintptr_t)side->data + (uintptr_t)base);
-    for (int i = first; i < side->count; i++)
-        places[i] = (MPI_Aint)((uintptr_t)places[i] - (uintptr_t)base);
-}
-
-/* As a vector in which who is not there has nothing. */
 static bool measure(struct side *side, struct dispatch_vector *made, struct around_side *room,
-                    const struct given *given, int count, const int *rank)
+                    const struct near_side *given, int count, const int *rank)
 {
     *side = (struct side){.count = count,
                           .is_one = given->is_one,
                           .data = given->data,
                           .blocks = {.given = made, .type = given->type, .bytes = room->bytes, .at = room->at}};
-    struct blocks program = {.given = &given->vector, .type = given->type};
     if (count > 0 && !given->has_types && !types_layout(given->type, &side->blocks.layout))
         return false;
-    for (int i = 0; i < count; i++) {
-        const bool wide = given->vector.at == NULL;
-        room->counts[i] = rank[i] < 0 ? 0 : has_vector(given) ? vectors_count(&program, i) : (int64_t)given->each;
-        room->places[i] = given->is_one ? 0 : (MPI_Aint)(i * given->each);
-        if (has_vector(given))
-            room->places[i] = rank[i] < 0 ? 0 : wide ? given->vector.long_at[i] : given->vector.at[i];
-    }
-    *made = given->vector;
-    made->counts = made->at = NULL, made->long_counts = room->counts, made->long_at = room->places;
+    *made = near_as_vector(given, count, rank, room->counts, room->places);
     if (given->has_types && !look_at_types(side, room))
         return false;
     if (given->has_types)
-        from_first_block(side, room->places);
+        side->data = near_from_first_block(side->data, count, room->counts, room->places);
     side->packs = side_has_gaps(side);
     return side_measure(side);
 }
 
-static bool neighbor(enum collective collective, const struct given *send, const struct given *receive, MPI_Comm *comm,
-                     int *error)
+static bool neighbor(enum collective collective, const struct near_side *send, const struct near_side *receive,
+                     MPI_Comm *comm, int *error)
 {
     struct comm_state *state = comm_state_find(*comm);
     const struct shape shape = {.commutative = true};
@@ -117,7 +79,7 @@ static bool neighbor(enum collective collective, const struct given *send, const
     if (state == NULL || send->data == MPI_IN_PLACE || receive->data == MPI_IN_PLACE)
         return false;
     struct around *around = state->around;
-    if (around == NULL) {
+    if (around == NULL || !around->is_agreed) {
         const struct implementation *would = serve_would(state, collective, &shape);
         around = would != NULL && would->kind == BY_OURS ? around_of(state) : NULL;
     }
@@ -135,24 +97,24 @@ static bool neighbor(enum collective collective, const struct given *send, const
 bool dispatch_neighbor_allgather(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
                                  MPI_Count count, MPI_Datatype type, MPI_Comm *comm, int *error)
 {
-    const struct given out = {.data = (void *)(uintptr_t)send, .each = send_count, .is_one = true, .type = send_type};
-    const struct given in = {.data = receive, .each = count, .type = type};
+    const struct near_side out = near_one(send, send_count, send_type);
+    const struct near_side in = near_each(receive, count, type);
     return neighbor(COLL_NEIGHBOR_ALLGATHER, &out, &in, comm, error);
 }
 
 bool dispatch_neighbor_allgatherv(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
                                   struct dispatch_vector blocks, MPI_Datatype type, MPI_Comm *comm, int *error)
 {
-    const struct given out = {.data = (void *)(uintptr_t)send, .each = send_count, .is_one = true, .type = send_type};
-    const struct given in = {.data = receive, .vector = blocks, .type = type};
+    const struct near_side out = near_one(send, send_count, send_type);
+    const struct near_side in = near_vector(receive, blocks, type);
     return neighbor(COLL_NEIGHBOR_ALLGATHERV, &out, &in, comm, error);
 }
 
 bool dispatch_neighbor_alltoall(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
                                 MPI_Count count, MPI_Datatype type, MPI_Comm *comm, int *error)
 {
-    const struct given out = {.data = (void *)(uintptr_t)send, .each = send_count, .type = send_type};
-    const struct given in = {.data = receive, .each = count, .type = type};
+    const struct near_side out = near_each(send, send_count, send_type);
+    const struct near_side in = near_each(receive, count, type);
     return neighbor(COLL_NEIGHBOR_ALLTOALL, &out, &in, comm, error);
 }
 
@@ -160,15 +122,15 @@ bool dispatch_neighbor_alltoallv(const void *send, struct dispatch_vector send_b
                                  void *receive, struct dispatch_vector blocks, MPI_Datatype type, MPI_Comm *comm,
                                  int *error)
 {
-    const struct given out = {.data = (void *)(uintptr_t)send, .vector = send_blocks, .type = send_type};
-    const struct given in = {.data = receive, .vector = blocks, .type = type};
+    const struct near_side out = near_vector(send, send_blocks, send_type);
+    const struct near_side in = near_vector(receive, blocks, type);
     return neighbor(COLL_NEIGHBOR_ALLTOALLV, &out, &in, comm, error);
 }
 
 bool dispatch_neighbor_alltoallw(const void *send, struct dispatch_vector send_blocks, void *receive,
                                  struct dispatch_vector blocks, MPI_Comm *comm, int *error)
 {
-    const struct given out = {.data = (void *)(uintptr_t)send, .vector = send_blocks, .has_types = true};
-    const struct given in = {.data = receive, .vector = blocks, .has_types = true};
+    const struct near_side out = near_typed(send, send_blocks);
+    const struct near_side in = near_typed(receive, blocks);
     return neighbor(COLL_NEIGHBOR_ALLTOALLW, &out, &in, comm, error);
 }

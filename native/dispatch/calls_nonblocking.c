@@ -158,6 +158,16 @@ bool dispatch_ialltoallv(const void *send, struct dispatch_vector send_given, MP
            left(comm, COLL_IALLTOALLV, 0, MPI_BYTE);
 }
 
+bool dispatch_ialltoallw(const void *send, struct dispatch_vector send_given, void *receive,
+                         struct dispatch_vector given, MPI_Comm comm, MPI_Request *request, int *error)
+{
+    struct comm_state *state = comm_state_of_nonblocking(comm);
+    struct wish wish;
+    return (state != NULL && wish_alltoallw(state, &wish, send, &send_given, receive, &given) &&
+            nonblocking_begin(state, &wish, request, error)) ||
+           left(comm, COLL_IALLTOALLW, 0, MPI_BYTE);
+}
+
 bool dispatch_igatherv(const void *from, MPI_Count send_count, MPI_Datatype send_type, void *to,
                        struct dispatch_vector given, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request *request,
                        int *error)

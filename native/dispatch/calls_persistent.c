@@ -124,6 +124,15 @@ void dispatch_alltoallv_init(const void *send, struct dispatch_vector send_given
     persistent_make(state, possible, &wish, request);
 }
 
+void dispatch_alltoallw_init(const void *send, struct dispatch_vector send_given, void *receive,
+                             struct dispatch_vector given, MPI_Comm comm, MPI_Request request)
+{
+    struct comm_state *state = persistent_place(comm);
+    struct wish wish;
+    bool possible = state != NULL && wish_alltoallw(state, &wish, send, &send_given, receive, &given);
+    persistent_make(state, possible, &wish, request);
+}
+
 void dispatch_gatherv_init(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
                            struct dispatch_vector given, MPI_Datatype type, int root, MPI_Comm comm,
                            MPI_Request request)

@@ -140,11 +140,25 @@ bool dispatch_iallgatherv(const void *send, MPI_Count send_count, MPI_Datatype s
 bool dispatch_ialltoallv(const void *send, struct dispatch_vector send_given, MPI_Datatype send_type, void *receive,
                          struct dispatch_vector given, MPI_Datatype type, MPI_Comm comm, MPI_Request *request,
                          int *error);
+bool dispatch_ialltoallw(const void *send, struct dispatch_vector send_given, void *receive,
+                         struct dispatch_vector given, MPI_Comm comm, MPI_Request *request, int *error);
 bool dispatch_igatherv(const void *from, MPI_Count send_count, MPI_Datatype send_type, void *to,
                        struct dispatch_vector given, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request *request,
                        int *error);
 bool dispatch_iscatterv(const void *from, struct dispatch_vector given, MPI_Datatype send_type, void *to,
                         MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request *request, int *error);
+bool dispatch_ineighbor_allgather(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
+                                  MPI_Count count, MPI_Datatype type, MPI_Comm comm, MPI_Request *request, int *error);
+bool dispatch_ineighbor_allgatherv(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
+                                   struct dispatch_vector given, MPI_Datatype type, MPI_Comm comm, MPI_Request *request,
+                                   int *error);
+bool dispatch_ineighbor_alltoall(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
+                                 MPI_Count count, MPI_Datatype type, MPI_Comm comm, MPI_Request *request, int *error);
+bool dispatch_ineighbor_alltoallv(const void *send, struct dispatch_vector send_given, MPI_Datatype send_type,
+                                  void *receive, struct dispatch_vector given, MPI_Datatype type, MPI_Comm comm,
+                                  MPI_Request *request, int *error);
+bool dispatch_ineighbor_alltoallw(const void *send, struct dispatch_vector send_given, void *receive,
+                                  struct dispatch_vector given, MPI_Comm comm, MPI_Request *request, int *error);
 
 /* The MPI library makes the request of a persistent one, of which each start is what the nonblocking `collective` is: it may be given
  * an algorithm for that (libnbc.h). `op`: of what reduces; without a root: 0. */
@@ -179,11 +193,25 @@ void dispatch_allgatherv_init(const void *send, MPI_Count send_count, MPI_Dataty
                               struct dispatch_vector given, MPI_Datatype type, MPI_Comm comm, MPI_Request request);
 void dispatch_alltoallv_init(const void *send, struct dispatch_vector send_given, MPI_Datatype send_type, void *receive,
                              struct dispatch_vector given, MPI_Datatype type, MPI_Comm comm, MPI_Request request);
+void dispatch_alltoallw_init(const void *send, struct dispatch_vector send_given, void *receive,
+                             struct dispatch_vector given, MPI_Comm comm, MPI_Request request);
 void dispatch_gatherv_init(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
                            struct dispatch_vector given, MPI_Datatype type, int root, MPI_Comm comm,
                            MPI_Request request);
 void dispatch_scatterv_init(const void *send, struct dispatch_vector given, MPI_Datatype send_type, void *receive,
                             MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request request);
+void dispatch_neighbor_allgather_init(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
+                                      MPI_Count count, MPI_Datatype type, MPI_Comm comm, MPI_Request request);
+void dispatch_neighbor_allgatherv_init(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
+                                       struct dispatch_vector given, MPI_Datatype type, MPI_Comm comm,
+                                       MPI_Request request);
+void dispatch_neighbor_alltoall_init(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
+                                     MPI_Count count, MPI_Datatype type, MPI_Comm comm, MPI_Request request);
+void dispatch_neighbor_alltoallv_init(const void *send, struct dispatch_vector send_given, MPI_Datatype send_type,
+                                      void *receive, struct dispatch_vector given, MPI_Datatype type, MPI_Comm comm,
+                                      MPI_Request request);
+void dispatch_neighbor_alltoallw_init(const void *send, struct dispatch_vector send_given, void *receive,
+                                      struct dispatch_vector given, MPI_Comm comm, MPI_Request request);
 
 /* How many of those that this rank has are ours, and how many are known. */
 extern int dispatch_kept, dispatch_known;

@@ -232,9 +232,16 @@ static const struct implementation *choose(struct comm_state *state, const struc
     if (collective_has_no_size(call->collective)) {
         if (!by_message_is_there(state->posted))
             return NULL;
-        call->piece = posts_piece(state->posted, call->collective);
+        call->piece = posts_piece(state->posted, call);
+        call->most = call->piece > 0 ? call->most : 1; /* none is ours, whatever is held */
     }
     return nonblocking_choose(state, state->posted, call);
+}
+
+/* A neighbourhood's of which this rank does not know that it can be served, or that cannot, is counted like all others. */
+static bool is_left(const struct wish *wish, const struct call *call)
+{
+    return collective_is_near_later(call->collective) && (wish->parts == NULL || call->piece == 0);
 }
 
 bool nonblocking_begin(struct comm_state *state, const struct wish *wish, MPI_Request *request, int *error)
@@ -245,7 +252,7 @@ bool nonblocking_begin(struct comm_state *state, const struct wish *wish, MPI_Re
     void *sent = NULL;
     if (chosen != NULL) {
         operation->comm = state->posted;
-        operation->post = (struct post){.call = call, .finish = finish};
+        operation->post = (struct post){.call = call, .finish = finish, .is_mpis = is_left(wish, &call)};
         operation->parts = wish->parts;
     }
     if (chosen == NULL || !posts_number(state->posted, &operation->post, false)) {

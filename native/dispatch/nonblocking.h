@@ -28,7 +28,8 @@ struct wish {
 const struct implementation *nonblocking_choose(struct comm_state *state, const struct coll_comm *comm,
                                                 const struct call *call);
 
-/* Begins it. False: it is the MPI library's. Local. The wish's parts are gone then, or belong to it. */
+/* Begins it. False: it is the MPI library's. Local. The wish's parts are gone then, or belong to it. A neighbourhood's wish without parts
+ * is that of a rank that cannot have it served. */
 bool nonblocking_begin(struct comm_state *state, const struct wish *wish, MPI_Request *request, int *error);
 
 /* Whether rules, or costs, may have anything of ours for nonblocking calls: the same on all ranks. */

@@ -79,8 +79,11 @@ static void prepare(struct comm_state *state)
     state->is_offered = true;
     if (!comm_state_equip(state) || state->ours->topology.nodes != 1 || !state->ours->served)
         return;
+    int targets, sources;
     if (state->ours->posts != NULL || posts_create(state->ours))
         state->posted = state->ours;
+    if (around_count(state->user, &targets, &sources))
+        around_of(state);
 }
 
 void nonblocking_before_trial(struct comm_state *world)

@@ -13,11 +13,16 @@
 
 enum { ROOT = 0 }; /* of ranks that are on one node, local number 0 */
 
+enum { PLACE, MOST, UNMATCHED, REQUESTS };
+
 struct offer {
-    MPI_Request request;
-    struct shared_place place; /* empty: there is no memory */
-    int file;                  /* of who made it, until all have it; -1: none */
-    bool is_alone;             /* its communicator has ended */
+    MPI_Request request[REQUESTS];
+    struct shared_place place;    /* empty: there is no memory */
+    struct around_said mine, all; /* where there is a topology on whose neighbours ranks have not agreed */
+    bool says;                    /* there is */
+    int error;                    /* of what could not begin */
+    int file;                     /* of who made it, until all have it; -1: none */
+    bool is_alone;                /* its communicator has ended */
 };
 
 /* Whether ranks could tell each other anything. */
@@ -51,6 +56,32 @@ static void plan(struct comm_state *state)
         refuse(state);
 }
 
+static bool begin(struct offer *offer, int which, int error)
+{
+    if (error != MPI_SUCCESS) {
+        offer->request[which] = MPI_REQUEST_NULL;
+        offer->error = error;
+    }
+    return error == MPI_SUCCESS;
+}
+
+/* Where the memory is, and what all say of their neighbours. */
+static void ask(struct comm_state *state)
+{
+    struct offer *offer = state->offer;
+    const MPI_Comm comm = state->user;
+    struct around_said *mine = &offer->mine, *all = &offer->all;
+    int targets, sources;
+    MPI_Request *request = offer->request;
+    begin(offer, PLACE, PMPI_Ibcast(&offer->place, sizeof offer->place, MPI_BYTE, ROOT, comm, &request[PLACE]));
+    offer->says = around_count(comm, &targets, &sources) && around_says(state, mine);
+    if (!offer->says)
+        return;
+    begin(offer, MOST, PMPI_Iallreduce(&mine->most, &all->most, 1, MPI_INT64_T, MPI_MAX, comm, &request[MOST]));
+    begin(offer, UNMATCHED,
+          PMPI_Iallreduce(&mine->unmatched, &all->unmatched, 1, MPI_UINT64_T, MPI_SUM, comm, &request[UNMATCHED]));
+}
+
 /* A rank that has no memory for it takes part in the broadcast like all others. */
 void offer_begin(struct comm_state *state)
 {
@@ -59,15 +90,14 @@ void offer_begin(struct comm_state *state)
     if (!nonblocking_is_wanted() || !are_several(state->user))
         return;
     struct offer *offer = state->offer = reserve_get(sizeof *offer);
-    *offer = (struct offer){.request = MPI_REQUEST_NULL, .file = -1};
+    *offer = (struct offer){.request = {MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL}, .file = -1};
     PMPI_Comm_rank(state->user, &rank);
     plan(state);
     const int64_t number = rank == ROOT && state->posted != NULL && !reserve_is_touched() ? by_message_number() : 0;
     if (number > 0)
         posts_offer(state->posted, number, &offer->place, &offer->file);
     aside_step(state->user, &aside);
-    if (PMPI_Ibcast(&offer->place, sizeof offer->place, MPI_BYTE, ROOT, state->user, &offer->request) != MPI_SUCCESS)
-        offer->request = MPI_REQUEST_NULL;
+    ask(state);
     aside_back(state->user, &aside);
 }
 
@@ -80,20 +110,36 @@ static void close_file(struct offer *offer)
     offer->file = -1;
 }
 
+static bool is_under_way(const struct offer *offer)
+{
+    bool any = false;
+    for (int i = 0; i < REQUESTS; i++)
+        any = any || offer->request[i] != MPI_REQUEST_NULL;
+    return any;
+}
+
+/* After an error of one request another may still be under way, and needs its memory. */
 static void forget(struct comm_state *state)
 {
     close_file(state->offer);
-    reserve_put(state->offer);
+    if (!is_under_way(state->offer))
+        reserve_put(state->offer);
     state->offer = NULL;
 }
 
-/* The broadcast is over, on this rank. */
+/* All is said, on this rank. */
 static void take(struct comm_state *state, int error)
 {
     struct offer *offer = state->offer;
+    error = error != MPI_SUCCESS ? error : offer->error;
     const bool is_there = error == MPI_SUCCESS && offer->place.path[0] != '\0' && state->posted != NULL;
-    if (offer->file >= 0) /* it is this rank's own */
+    if (offer->says && error == MPI_SUCCESS)
+        around_hear(state, &offer->all);
+    if (offer->file >= 0) { /* it is this rank's own */
+        if (is_there)
+            posts_come(state->posted->posts);
         return;
+    }
     if (state->posted != NULL && (!is_there || reserve_is_touched() || !posts_take(state->posted, &offer->place)))
         refuse(state);
     forget(state);
@@ -103,10 +149,10 @@ void offer_follow(struct comm_state *state)
 {
     struct offer *offer = state->offer;
     struct aside aside;
-    if (offer->request != MPI_REQUEST_NULL) {
+    if (is_under_way(offer)) {
         int heard = 0;
         aside_step(state->user, &aside);
-        int error = PMPI_Test(&offer->request, &heard, MPI_STATUS_IGNORE);
+        int error = PMPI_Testall(REQUESTS, offer->request, &heard, MPI_STATUSES_IGNORE);
         aside_back(state->user, &aside);
         if (heard || error != MPI_SUCCESS)
             take(state, error);
@@ -121,14 +167,16 @@ bool offer_await(struct comm_state *state)
     struct offer *offer = state->offer;
     struct aside aside;
     aside_step(state->user, &aside);
-    int error = PMPI_Wait(&offer->request, MPI_STATUS_IGNORE);
+    const bool was_under_way = is_under_way(offer);
+    int error = PMPI_Waitall(REQUESTS, offer->request, MPI_STATUSES_IGNORE);
     if (offer->is_alone) {
         dispatch_aside(aside.before);
         reserve_put(offer);
         return false;
     }
     aside_back(state->user, &aside);
-    take(state, error);
+    if (was_under_way)
+        take(state, error);
     return true;
 }
 

@@ -4,28 +4,65 @@
 #include "pack.h"
 #include "reserve.h"
 
-static void make_side(struct part_side *side, int64_t *memory, int ranks)
+/* What the arrays of so many blocks take, in one piece of memory: what is longest comes first. */
+static size_t bytes_of(int count, bool has_types)
 {
-    side->counts = memory;
-    side->places = memory + ranks;
-    side->bytes = memory + 2 * (int64_t)ranks;
-    side->at = memory + 3 * (int64_t)ranks;
+    const size_t each = 4 * sizeof(int64_t) + (has_types ? sizeof(struct layout) + sizeof(MPI_Datatype) : 0);
+    return ((size_t)count * each + sizeof(int64_t) - 1) / sizeof(int64_t) * sizeof(int64_t);
 }
 
-struct parts *parts_new(int ranks)
+static void make_side(struct part_side *side, void *memory, int count, bool has_types)
 {
-    struct parts *parts = reserve_get(sizeof *parts + 8 * (size_t)ranks * sizeof(int64_t));
-    int64_t *memory = (int64_t *)(void *)(parts + 1);
-    *parts = (struct parts){.ranks = ranks};
-    make_side(&parts->out, memory, ranks);
-    make_side(&parts->in, memory + 4 * (int64_t)ranks, ranks);
+    side->count = count;
+    side->counts = memory;
+    side->places = side->counts + count;
+    side->bytes = side->places + count;
+    side->at = side->bytes + count;
+    if (!has_types)
+        return;
+    side->layouts = (struct layout *)(void *)(side->at + count);
+    side->types = (MPI_Datatype *)(void *)(side->layouts + count);
+}
+
+/* `spare`: ints behind the arrays. */
+static struct parts *make(int out, int in, bool has_types, int **spare, int spares)
+{
+    const size_t outs = bytes_of(out, has_types), ins = bytes_of(in, has_types);
+    struct parts *parts = reserve_get(sizeof *parts + outs + ins + (size_t)spares * sizeof(int));
+    char *memory = (char *)(parts + 1);
+    make_side(&parts->out, memory, out, has_types);
+    make_side(&parts->in, memory + outs, in, has_types);
+    *spare = (int *)(void *)(memory + outs + ins);
+    return parts;
+}
+
+struct parts *parts_new(int ranks, bool has_types)
+{
+    int *none;
+    return make(ranks, ranks, has_types, &none, 0);
+}
+
+struct parts *parts_near(const struct neighbours *near, bool has_types)
+{
+    const int targets = near->targets, sources = near->sources;
+    int *lists;
+    struct parts *parts = make(targets, sources, has_types, &lists, targets + sources);
+    for (int i = 0; i < targets; i++)
+        lists[i] = near->target[i];
+    for (int i = 0; i < sources; i++)
+        lists[targets + i] = near->source[i];
+    parts->near =
+        (struct neighbours){.targets = targets, .sources = sources, .target = lists, .source = lists + targets};
+    parts->out.rank = parts->near.target;
+    parts->in.rank = parts->near.source;
     return parts;
 }
 
 static void free_side(struct part_side *side)
 {
-    if (side->is_own)
-        PMPI_Type_free(&side->type);
+    for (int i = 0; i < side->mades; i++)
+        PMPI_Type_free(&side->made[i]);
+    reserve_put(side->made);
     reserve_put(side->room);
 }
 
@@ -39,91 +76,154 @@ void parts_free(struct parts *parts)
     reserve_put(parts);
 }
 
-static bool look_at(struct part_side *side, const void *data, MPI_Datatype type)
+static MPI_Datatype type_of(const struct part_side *side, int block)
 {
-    side->data = (char *)(uintptr_t)data;
-    side->type = type;
-    if (data == MPI_IN_PLACE || !types_layout(type, &side->layout))
+    return side->types != NULL ? side->types[block] : side->type;
+}
+
+static const struct layout *layout_of(const struct part_side *side, int block)
+{
+    return side->layouts != NULL ? &side->layouts[block] : &side->layout;
+}
+
+static bool look_at(const struct part_side *side, MPI_Datatype type, struct layout *layout)
+{
+    if (!types_layout(type, layout))
         return false;
-    side->layout.contiguous = side->layout.contiguous && !device_is(data, data);
+    layout->contiguous = layout->contiguous && !device_is(side->data, side->data);
     return true;
 }
 
-static bool add(const struct part_side *side, int rank, int64_t count, int64_t place)
+static bool has_gaps(const struct part_side *side)
 {
-    side->counts[rank] = count;
-    side->places[rank] = place;
-    side->bytes[rank] = types_bytes((MPI_Count)count, &side->layout);
-    return side->bytes[rank] >= 0;
+    bool any = side->layouts == NULL && side->count > 0 && !side->layout.contiguous;
+    for (int i = 0; i < side->count && side->layouts != NULL && !any; i++)
+        any = !side->layouts[i].contiguous;
+    return any;
 }
 
-bool parts_all(const struct parts *parts, struct part_side *side, const void *data, const struct dispatch_vector *given,
-               MPI_Datatype type)
+static bool add(const struct part_side *side, int block, int64_t count, int64_t place)
 {
-    bool good = vectors_given(given) && look_at(side, data, type);
-    const struct blocks blocks = {.given = given, .type = type, .layout = side->layout};
-    for (int rank = 0; rank < parts->ranks && good; rank++)
-        good = add(side, rank, vectors_count(&blocks, rank), vectors_place(&blocks, rank));
+    side->counts[block] = count;
+    side->places[block] = place;
+    side->bytes[block] = types_bytes((MPI_Count)count, layout_of(side, block));
+    return side->bytes[block] >= 0;
+}
+
+/* Of one that has a type of its own; what nothing is sent with may be no type. */
+static bool look_at_block(const struct part_side *side, const struct blocks *blocks, int block)
+{
+    const struct dispatch_vector *given = blocks->given;
+    side->types[block] = MPI_DATATYPE_NULL;
+    side->layouts[block] = (struct layout){.contiguous = true};
+    if (vectors_count(blocks, block) == 0)
+        return true;
+    if (given->types == NULL && given->fortran_types == NULL)
+        return false;
+    side->types[block] = vectors_type(blocks, block);
+    return look_at(side, side->types[block], &side->layouts[block]);
+}
+
+bool parts_all(struct part_side *side, const void *data, const struct dispatch_vector *given, MPI_Datatype type)
+{
+    side->data = (char *)(uintptr_t)data;
+    side->type = type;
+    if (side->count == 0)
+        return true;
+    if (data == MPI_IN_PLACE || !vectors_given(given) || (side->types == NULL && !look_at(side, type, &side->layout)))
+        return false;
+    const struct blocks blocks = {.given = given, .type = type, .layout = side->layout, .layouts = side->layouts};
+    bool good = true;
+    for (int i = 0; i < side->count && good; i++)
+        good = (side->types == NULL || look_at_block(side, &blocks, i)) &&
+               add(side, i, vectors_count(&blocks, i), vectors_place(&blocks, i));
     return good;
 }
 
 bool parts_one(struct part_side *side, int rank, const void *data, MPI_Count count, MPI_Datatype type)
 {
-    return look_at(side, data, type) && add(side, rank, (int64_t)count, 0);
+    side->data = (char *)(uintptr_t)data;
+    side->type = type;
+    return data != MPI_IN_PLACE && look_at(side, type, &side->layout) && add(side, rank, (int64_t)count, 0);
+}
+
+static int64_t longest_of(const struct part_side *side)
+{
+    int64_t longest = 0;
+    for (int i = 0; i < side->count; i++)
+        longest = side->bytes[i] > longest ? side->bytes[i] : longest;
+    return longest;
 }
 
 int64_t parts_longest(const struct parts *parts)
 {
-    int64_t longest = 0;
-    for (int i = 0; i < parts->ranks; i++) {
-        longest = parts->out.bytes[i] > longest ? parts->out.bytes[i] : longest;
-        longest = parts->in.bytes[i] > longest ? parts->in.bytes[i] : longest;
-    }
-    return longest;
+    const int64_t out = longest_of(&parts->out), in = longest_of(&parts->in);
+    return out > in ? out : in;
 }
 
-int64_t parts_total(const struct parts *parts, const struct part_side *side)
+int64_t parts_total(const struct part_side *side)
 {
     int64_t total = 0;
-    for (int i = 0; i < parts->ranks; i++)
+    for (int i = 0; i < side->count; i++)
         if (__builtin_add_overflow(total, side->bytes[i], &total))
             return -1;
     return total;
 }
 
-/* With a type of ours where it is packed, or unpacked, when the program may have freed its own. */
-static int own_type(struct part_side *side)
+static int own(struct part_side *side, MPI_Datatype type)
 {
-    MPI_Datatype made;
-    int error = PMPI_Type_contiguous(1, side->type, &made);
-    if (error != MPI_SUCCESS)
-        return error;
-    side->type = made;
-    side->is_own = true;
-    return PMPI_Type_commit(&side->type);
+    MPI_Datatype *made = &side->made[side->mades];
+    int error = PMPI_Type_contiguous(1, type, made);
+    side->mades += error == MPI_SUCCESS;
+    return error == MPI_SUCCESS ? PMPI_Type_commit(made) : error;
 }
 
-static int arrange(struct part_side *side, int ranks, int64_t piece, bool owns)
+/* With types of ours where it is packed, or unpacked, when the program may have freed its own. Neighbours often have the same. */
+static int own_types(struct part_side *side)
 {
-    int64_t total = 0;
-    const bool packs = !side->layout.contiguous;
-    for (int i = 0; i < ranks; i++) {
+    const int types = side->types != NULL ? side->count : 1;
+    MPI_Datatype before = MPI_DATATYPE_NULL;
+    int error = MPI_SUCCESS;
+    side->made = reserve_get((size_t)types * sizeof *side->made);
+    if (side->types == NULL) {
+        error = own(side, side->type);
+        side->type = error == MPI_SUCCESS ? side->made[0] : side->type;
+    }
+    for (int i = 0; i < side->count && side->types != NULL && error == MPI_SUCCESS; i++) {
+        if (side->bytes[i] == 0 || side->layouts[i].contiguous)
+            continue;
+        if (side->mades == 0 || side->types[i] != before)
+            error = own(side, before = side->types[i]);
+        if (error == MPI_SUCCESS)
+            side->types[i] = side->made[side->mades - 1];
+    }
+    return error;
+}
+
+static int arrange(struct part_side *side, int64_t piece, bool owns)
+{
+    int64_t total = 0, first = -1;
+    const bool packs = has_gaps(side);
+    for (int i = 0; i < side->count; i++) {
         side->bytes[i] = side->bytes[i] <= piece ? side->bytes[i] : 0;
-        side->at[i] = packs ? total : side->places[i];
+        side->at[i] = !packs ? side->places[i] : side->is_one && first >= 0 ? first : total;
+        if (side->bytes[i] == 0 || (side->is_one && first >= 0))
+            continue;
+        first = side->at[i];
         total += side->bytes[i];
     }
     if (!packs || total == 0)
         return MPI_SUCCESS;
     side->room = reserve_get((size_t)total);
-    return owns ? own_type(side) : MPI_SUCCESS;
+    return owns ? own_types(side) : MPI_SUCCESS;
 }
 
 int parts_arrange(struct parts *parts, struct call *call, int rank, bool again)
 {
     struct part_side *out = &parts->out, *in = &parts->in;
-    int error = arrange(out, parts->ranks, call->piece, again);
+    int error = arrange(out, call->piece, again);
     if (error == MPI_SUCCESS)
-        error = arrange(in, parts->ranks, call->piece, true);
+        error = arrange(in, call->piece, true);
     char *send = out->room != NULL ? out->room : out->data, *receive = in->room != NULL ? in->room : in->data;
     call->send_bytes = out->bytes, call->send_at = out->at;
     call->receive_bytes = in->bytes, call->receive_at = in->at;
@@ -144,10 +244,14 @@ int parts_pack(const struct parts *parts, MPI_Comm comm)
 {
     const struct part_side *out = &parts->out;
     int error = MPI_SUCCESS;
-    for (int i = 0; i < parts->ranks && out->room != NULL && error == MPI_SUCCESS; i++)
-        if (out->bytes[i] > 0)
-            error =
-                pack(out->data + out->places[i], out->counts[i], out->type, &out->layout, out->room + out->at[i], comm);
+    bool any = false;
+    for (int i = 0; i < out->count && out->room != NULL && error == MPI_SUCCESS; i++) {
+        if (out->bytes[i] == 0 || (out->is_one && any))
+            continue;
+        any = true;
+        error = pack(out->data + out->places[i], out->counts[i], type_of(out, i), layout_of(out, i),
+                     out->room + out->at[i], comm);
+    }
     return error;
 }
 
@@ -155,9 +259,10 @@ int parts_unpack(const struct parts *parts, MPI_Comm comm)
 {
     const struct part_side *in = &parts->in;
     int error = MPI_SUCCESS;
-    for (int i = 0; i < parts->ranks && in->room != NULL && error == MPI_SUCCESS; i++)
+    for (int i = 0; i < in->count && in->room != NULL && error == MPI_SUCCESS; i++)
         if (in->bytes[i] > 0)
-            error = unpack(in->room + in->at[i], in->data + in->places[i], in->counts[i], in->type, &in->layout, comm);
+            error = unpack(in->room + in->at[i], in->data + in->places[i], in->counts[i], type_of(in, i),
+                           layout_of(in, i), comm);
     return error;
 }
 
@@ -168,16 +273,16 @@ void parts_given(struct parts *parts)
 }
 
 /* Whether its block goes in a message. */
-static bool is_message(const struct part_side *side, int rank)
+static bool is_message(const struct part_side *side, int block)
 {
-    return side->bytes[rank] == 0 && side->counts[rank] > 0 && side->layout.size > 0;
+    return side->bytes[block] == 0 && side->counts[block] > 0 && layout_of(side, block)->size > 0;
 }
 
-static int count_messages(const struct parts *parts)
+static int count_messages(const struct part_side *side)
 {
     int count = 0;
-    for (int i = 0; i < parts->ranks; i++)
-        count += is_message(&parts->out, i) + is_message(&parts->in, i);
+    for (int i = 0; i < side->count; i++)
+        count += is_message(side, i);
     return count;
 }
 
@@ -185,17 +290,19 @@ static int begin(struct parts *parts, const struct part_side *side, const struct
                  bool sends)
 {
     int error = MPI_SUCCESS;
-    for (int i = 0; i < parts->ranks && error == MPI_SUCCESS; i++)
+    for (int i = 0; i < side->count && error == MPI_SUCCESS; i++) {
+        const int rank = side->rank != NULL ? side->rank[i] : i;
         if (is_message(side, i))
-            error =
-                fabric_begin(fabric, side->data + side->places[i], (MPI_Count)side->counts[i], side->type,
-                             world != NULL ? world[i] : i, FABRIC_LATER, sends, &parts->message[parts->under_way++]);
+            error = fabric_begin(fabric, side->data + side->places[i], (MPI_Count)side->counts[i], type_of(side, i),
+                                 world != NULL ? world[rank] : rank, FABRIC_LATER, sends,
+                                 &parts->message[parts->under_way++]);
+    }
     return error;
 }
 
 int parts_send(struct parts *parts, const struct fabric *fabric, const int *world)
 {
-    const int count = count_messages(parts);
+    const int count = count_messages(&parts->out) + count_messages(&parts->in);
     if (count == 0)
         return MPI_SUCCESS;
     parts->message = reserve_get((size_t)count * sizeof *parts->message);

@@ -9,36 +9,42 @@
 #include "collectives.h"
 #include "vectors.h"
 
-/* What a rank sends, or gets. Arrays are by rank. */
+/* What a rank sends, or gets. Arrays are by block, which is by rank, or by neighbour. */
 struct part_side {
-    char *data; /* the program's */
+    int count;
+    const int *rank; /* of each neighbour, below 0: nobody is there; NULL: block i is rank i's */
+    bool is_one;     /* all blocks are the same one */
+    char *data;      /* the program's */
     MPI_Datatype type;
     struct layout layout;
-    bool is_own;              /* the type is of our making, as the program may free its own */
+    MPI_Datatype *types;      /* instead, where each block has a type of its own; else NULL */
+    struct layout *layouts;   /* so */
+    MPI_Datatype *made;       /* types of our making, as the program may free its own */
+    int mades;                /* how many */
     int64_t *counts, *places; /* elements, and bytes from `data` on */
     int64_t *bytes, *at;      /* of what goes through shared memory; where it is, from `room` or from `data` on */
     char *room;               /* where types have gaps; else NULL */
 };
 
 struct parts {
-    int ranks;
     struct part_side out, in;
-    int under_way; /* of the messages */
+    struct neighbours near; /* of neighbourhoods */
+    int under_way;          /* of the messages */
     MPI_Request *message;
 };
 
-/* No blocks yet. parts_free() ends it; NULL is none. */
-struct parts *parts_new(int ranks);
+/* No blocks yet: one for each rank, or for each neighbour. parts_free() ends it; NULL is none. */
+struct parts *parts_new(int ranks, bool has_types);
+struct parts *parts_near(const struct neighbours *near, bool has_types);
 void parts_free(struct parts *parts);
 
-/* The blocks of all ranks, or that of one. False: MPI forbids it. */
-bool parts_all(const struct parts *parts, struct part_side *side, const void *data, const struct dispatch_vector *given,
-               MPI_Datatype type);
+/* All blocks of a side, or that with one rank. `type`: not where each has its own. False: MPI forbids it. */
+bool parts_all(struct part_side *side, const void *data, const struct dispatch_vector *given, MPI_Datatype type);
 bool parts_one(struct part_side *side, int rank, const void *data, MPI_Count count, MPI_Datatype type);
 
 /* Bytes of the longest block, and of all. */
 int64_t parts_longest(const struct parts *parts);
-int64_t parts_total(const struct parts *parts, const struct part_side *side);
+int64_t parts_total(const struct part_side *side);
 
 /* What the call with them is given, of which `collective`, `root` and `piece` are set: blocks that are longer do not go through shared
  * memory. `again`: more than once. MPI error codes. */

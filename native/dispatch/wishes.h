@@ -3,8 +3,8 @@
 #ifndef UNISONO_WISHES_H
 #define UNISONO_WISHES_H
 
+#include "near_side.h"
 #include "nonblocking.h"
-#include "vectors.h"
 
 bool wish_bcast(const struct comm_state *state, struct wish *wish, void *buffer, MPI_Count count, MPI_Datatype type,
                 int root);
@@ -27,10 +27,16 @@ bool wish_allgatherv(const struct comm_state *state, struct wish *wish, const vo
 bool wish_alltoallv(const struct comm_state *state, struct wish *wish, const void *from,
                     const struct dispatch_vector *send_given, MPI_Datatype send_type, void *to,
                     const struct dispatch_vector *given, MPI_Datatype type);
+bool wish_alltoallw(const struct comm_state *state, struct wish *wish, const void *from,
+                    const struct dispatch_vector *send_given, void *to, const struct dispatch_vector *given);
 bool wish_gatherv(const struct comm_state *state, struct wish *wish, const void *from, MPI_Count send_count,
                   MPI_Datatype send_type, void *to, const struct dispatch_vector *given, MPI_Datatype type, int root);
 bool wish_scatterv(const struct comm_state *state, struct wish *wish, const void *from,
                    const struct dispatch_vector *given, MPI_Datatype send_type, void *to, MPI_Count count,
                    MPI_Datatype type, int root);
+
+/* Those of neighbourhoods that can be served: `collective` is the nonblocking one's. */
+bool wish_neighbor(struct around *around, struct wish *wish, enum collective collective, const struct near_side *send,
+                   const struct near_side *receive);
 
 #endif

@@ -5,7 +5,9 @@
 /* With no blocks yet. */
 static struct parts *begin(const struct comm_state *state, struct wish *wish, enum collective collective, int root)
 {
-    *wish = (struct wish){.call = {.collective = collective, .root = root}, .parts = parts_new(state->ranks)};
+    const bool has_types = collective == COLL_IALLTOALLW;
+    *wish =
+        (struct wish){.call = {.collective = collective, .root = root}, .parts = parts_new(state->ranks, has_types)};
     return wish->parts;
 }
 
@@ -48,12 +50,12 @@ bool wish_allgatherv(const struct comm_state *state, struct wish *wish, const vo
     struct parts *parts = begin(state, wish, COLL_IALLGATHERV, 0);
     struct part_side *out = &parts->out, *in = &parts->in;
     const int rank = state->rank;
-    if (!parts_all(parts, in, to, given, type))
+    if (!parts_all(in, to, given, type))
         return end(wish, false);
     const bool good = from == MPI_IN_PLACE
                           ? parts_one(out, rank, (char *)to + in->places[rank], (MPI_Count)in->counts[rank], type)
                           : parts_one(out, rank, from, send_count, send_type);
-    const int64_t total = parts_total(parts, in);
+    const int64_t total = parts_total(in);
     wish->call.bytes = total > 0 ? total / state->ranks + (total % state->ranks > 0) : total;
     wish->call.piece = parts_longest(parts);
     return end(wish, good && total >= 0 && out->bytes[rank] == in->bytes[rank]);
@@ -65,8 +67,15 @@ bool wish_alltoallv(const struct comm_state *state, struct wish *wish, const voi
                     const struct dispatch_vector *given, MPI_Datatype type)
 {
     struct parts *parts = begin(state, wish, COLL_IALLTOALLV, 0);
-    return end(wish, from != MPI_IN_PLACE && parts_all(parts, &parts->out, from, send_given, send_type) &&
-                         parts_all(parts, &parts->in, to, given, type));
+    return end(wish, parts_all(&parts->out, from, send_given, send_type) && parts_all(&parts->in, to, given, type));
+}
+
+bool wish_alltoallw(const struct comm_state *state, struct wish *wish, const void *from,
+                    const struct dispatch_vector *send_given, void *to, const struct dispatch_vector *given)
+{
+    struct parts *parts = begin(state, wish, COLL_IALLTOALLW, 0);
+    return end(wish, parts_all(&parts->out, from, send_given, MPI_DATATYPE_NULL) &&
+                         parts_all(&parts->in, to, given, MPI_DATATYPE_NULL));
 }
 
 /* The root's blocks of all, and one of each rank, which the root has not in place. */
@@ -78,7 +87,7 @@ static bool rooted(const struct comm_state *state, struct wish *wish, struct par
     const bool in_place = one == MPI_IN_PLACE, is_root = state->rank == root;
     bool good = root >= 0 && root < state->ranks && (is_root || !in_place);
     if (good && is_root)
-        good = parts_all(wish->parts, all, many, given, type);
+        good = parts_all(all, many, given, type);
     if (good && in_place)
         all->counts[root] = all->bytes[root] = 0;
     else if (good)
@@ -99,4 +108,29 @@ bool wish_scatterv(const struct comm_state *state, struct wish *wish, const void
 {
     struct parts *parts = begin(state, wish, COLL_ISCATTERV, root);
     return rooted(state, wish, &parts->out, from, given, send_type, &parts->in, to, count, type);
+}
+
+/* One side, by neighbour. `room`: as a vector. */
+static bool near_blocks(struct part_side *side, const struct near_side *given, const int *rank,
+                        struct around_side *room)
+{
+    const struct dispatch_vector made = near_as_vector(given, side->count, rank, room->counts, room->places);
+    char *data = given->data;
+    if (given->data == MPI_IN_PLACE)
+        return false;
+    if (given->has_types)
+        data = near_from_first_block(data, side->count, room->counts, room->places);
+    side->is_one = given->is_one;
+    return parts_all(side, data, &made, given->type);
+}
+
+bool wish_neighbor(struct around *around, struct wish *wish, enum collective collective, const struct near_side *send,
+                   const struct near_side *receive)
+{
+    const struct neighbours *near = &around->near;
+    struct parts *parts = parts_near(near, send->has_types);
+    *wish =
+        (struct wish){.call = {.collective = collective, .around = &parts->near, .most = around->most}, .parts = parts};
+    return end(wish, near_blocks(&parts->out, send, near->target, &around->out) &&
+                         near_blocks(&parts->in, receive, near->source, &around->in));
 }

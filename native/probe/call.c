@@ -121,6 +121,8 @@ static int begin(const char *collective, int bytes, const struct buffers *b, MPI
         return MPI_Iallgatherv(out, bytes, MPI_BYTE, in, b->counts, b->offsets, MPI_BYTE, comm, request);
     if (strcmp(collective, "ialltoallv") == 0)
         return MPI_Ialltoallv(out, b->counts, b->offsets, MPI_BYTE, in, b->counts, b->offsets, MPI_BYTE, comm, request);
+    if (strcmp(collective, "ialltoallw") == 0)
+        return MPI_Ialltoallw(out, b->counts, b->offsets, b->types, in, b->counts, b->offsets, b->types, comm, request);
     if (strcmp(collective, "igatherv") == 0)
         return MPI_Igatherv(out, bytes, MPI_BYTE, in, b->counts, b->offsets, MPI_BYTE, 0, comm, request);
     if (strcmp(collective, "iscatterv") == 0)

@@ -11,6 +11,7 @@
 #include "node/given.h"
 #include "node/kept.h"
 #include "reserve.h"
+#include "stub_near.h"
 #include "stub_segment.h"
 
 enum { RANKS = 9, GENERATIONS = 40, REQUESTS = 40, STARTS = 12, NUMBERS = 1500 };
@@ -42,6 +43,7 @@ static uint32_t mixed(uint32_t a, uint32_t b)
 /* One of this rank's. */
 struct request {
     struct kept kept;
+    struct stub_near near;
     struct call call;
     uint32_t number; /* of all that were made: the same on all ranks */
     bool is_ours, is_active;
@@ -68,7 +70,8 @@ static const enum collective drawn[] = {COLL_IALLREDUCE,
                                         COLL_IALLTOALL,
                                         COLL_ISCATTER,
                                         COLL_IEXSCAN,
-                                        COLL_IREDUCE_SCATTER_BLOCK};
+                                        COLL_IREDUCE_SCATTER_BLOCK,
+                                        COLL_INEIGHBOR_ALLTOALLV};
 
 static uint32_t number_of(const struct request *request, int start, int rank, int64_t index)
 {
@@ -82,13 +85,16 @@ static void make(struct keep *keep, struct request *request, uint32_t number)
     struct call call = {.collective = drawn[chance % (sizeof drawn / sizeof *drawn)],
                         .root = (int)(chance >> 8) % ranks,
                         .reduction = {.element = 4, .combine = sum}};
-    const bool to_each = given_bytes(&(struct call){.collective = call.collective, .bytes = 1}, 2) == 2;
+    const bool is_near = collective_is_near_later(call.collective);
+    const bool to_each = is_near || given_bytes(&(struct call){.collective = call.collective, .bytes = 1}, 2) == 2;
     const int64_t most = chance >> 16 & 3 ? 20 : NUMBERS, numbers = 1 + mixed(number, 2) % (uint32_t)most;
     call.count = to_each ? numbers / ranks + 1 : numbers;
     call.bytes = call.collective == COLL_IBARRIER ? 0 : 4 * call.count;
-    size_t room = (size_t)(call.bytes + 4) * (size_t)ranks;
+    size_t room = (size_t)(4 * call.count + 4) * (size_t)ranks;
     *request = (struct request){.call = call, .number = number, .given = malloc(room), .got = malloc(room)};
     CHECK(request->given != NULL && request->got != NULL);
+    if (is_near)
+        stub_near_set(&request->near, &request->call, number, keep->rank, ranks);
     request->call.send = request->given, request->call.receive = request->got;
     request->is_ours = kept_make(&request->kept, keep, &request->call);
 }
@@ -108,6 +114,10 @@ static uint32_t expected(const struct request *request, int rank, int64_t index)
     case COLL_IALLTOALL: return number_of(request, start, (int)from, rank * count + in);
     case COLL_IALLGATHER:
     case COLL_IGATHER: return number_of(request, start, (int)from, in);
+    case COLL_INEIGHBOR_ALLTOALLV: {
+        const int source = request->near.source[from];
+        return number_of(request, start, source, stub_near_block(request->number, source, rank) * count + in);
+    }
     case COLL_ISCAN: until = rank + 1; break;
     case COLL_IEXSCAN: until = rank; break;
     case COLL_IREDUCE_SCATTER_BLOCK: at = rank * count + index; break;
@@ -133,10 +143,11 @@ static bool gets(const struct call *call, int rank)
 static void start(struct request *request, int rank)
 {
     const struct call *call = &request->call;
-    const int64_t numbers = request->kept.given / 4;
+    const bool is_near = collective_is_near_later(call->collective);
+    const int64_t numbers = is_near ? request->near.around.targets * call->count : request->kept.given / 4;
     for (int64_t i = 0; i < numbers; i++)
         request->given[i] = number_of(request, request->starts, rank, i);
-    memset(request->got, 0, (size_t)(call->bytes + 4) * (size_t)ranks);
+    memset(request->got, 0, (size_t)(4 * call->count) * (size_t)ranks);
     kept_start(&request->kept);
     memset(request->given, 0xff, (size_t)(4 * numbers)); /* it has been given */
     request->starts++;
@@ -151,8 +162,11 @@ static bool look(struct request *request, int rank)
         call->collective == COLL_IALLGATHER || call->collective == COLL_IGATHER || call->collective == COLL_IALLTOALL;
     if (!kept_is_over(&request->kept))
         return false;
-    for (int64_t i = 0; gets(call, rank) && i < call->count * (of_all ? ranks : 1); i++)
-        CHECK(request->got[i] == expected(request, rank, i));
+    const bool is_near = collective_is_near_later(call->collective);
+    const int blocks = is_near ? request->near.around.sources : of_all ? ranks : 1;
+    for (int64_t i = 0; gets(call, rank) && i < call->count * blocks; i++)
+        if (!is_near || request->near.source[i / call->count] >= 0)
+            CHECK(request->got[i] == expected(request, rank, i));
     request->is_active = false;
     return true;
 }

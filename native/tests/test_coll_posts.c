@@ -11,6 +11,7 @@
 #include "check.h"
 #include "node/posts.h"
 #include "reserve.h"
+#include "stub_near.h"
 #include "stub_segment.h"
 
 enum {
@@ -20,6 +21,7 @@ enum {
     WAIT_EVERY = 150,
     BLOCK = 500,
     AWAY = 150,
+    KNOWS = 5,
     BEHIND = 10,
     COME = 350
 };
@@ -54,6 +56,7 @@ static uint32_t mixed(uint32_t a, uint32_t b)
 /* One under way on one rank. */
 struct operation {
     struct post post;
+    struct stub_near near;
     int rank, number;
     uint32_t given[NUMBERS], *got;
     bool is_over;
@@ -73,8 +76,9 @@ static uint32_t number_of(int operation, int rank, int64_t index)
     return mixed((uint32_t)operation * RANKS + (uint32_t)rank, (uint32_t)index);
 }
 
-static const enum collective drawn[] = {COLL_IALLREDUCE, COLL_IBCAST,  COLL_IALLGATHER, COLL_IBARRIER, COLL_ISCAN,
-                                        COLL_IGATHER,    COLL_IREDUCE, COLL_IALLTOALL,  COLL_ISCATTER, COLL_IEXSCAN};
+static const enum collective drawn[] = {
+    COLL_IALLREDUCE, COLL_IBCAST,   COLL_IALLGATHER, COLL_IBARRIER,           COLL_ISCAN, COLL_IGATHER, COLL_IREDUCE,
+    COLL_IALLTOALL,  COLL_ISCATTER, COLL_IEXSCAN,    COLL_INEIGHBOR_ALLTOALLV};
 
 /* The same on all ranks. */
 static struct call draw(int operation)
@@ -83,7 +87,8 @@ static struct call draw(int operation)
     struct call call = {.collective = drawn[chance % (sizeof drawn / sizeof *drawn)],
                         .root = (int)(chance >> 8) % ranks,
                         .reduction = {.element = 4, .combine = sum}};
-    const bool to_each = call.collective == COLL_IALLTOALL || call.collective == COLL_ISCATTER;
+    const bool to_each = call.collective == COLL_IALLTOALL || call.collective == COLL_ISCATTER ||
+                         call.collective == COLL_INEIGHBOR_ALLTOALLV;
     const int64_t most = chance >> 16 & 3 ? 20 : 1000, numbers = 1 + mixed((uint32_t)operation, 2) % (uint32_t)most;
     call.count = to_each ? numbers / ranks + 1 : numbers;
     call.bytes = call.collective == COLL_IBARRIER ? 0 : 4 * call.count;
@@ -103,6 +108,11 @@ static uint32_t expected(const struct operation *operation, int64_t index)
     case COLL_IALLTOALL: return number_of(operation->number, (int)from, rank * count + in);
     case COLL_IALLGATHER:
     case COLL_IGATHER: return number_of(operation->number, (int)from, in);
+    case COLL_INEIGHBOR_ALLTOALLV: {
+        const int source = operation->near.source[from];
+        const int64_t block = stub_near_block((uint32_t)operation->number, source, rank);
+        return number_of(operation->number, source, block * count + in);
+    }
     default:
         for (int i = 0; i < (collective_scans(call->collective) || call->collective == COLL_ISCAN ||
                                      call->collective == COLL_IEXSCAN
@@ -133,16 +143,19 @@ static void finish(struct post *post, int error)
     const struct call *call = &post->call;
     const bool of_all =
         call->collective == COLL_IALLGATHER || call->collective == COLL_IGATHER || call->collective == COLL_IALLTOALL;
+    const bool is_near = collective_is_near_later(call->collective);
+    const int blocks = is_near ? operation->near.around.sources : of_all ? ranks : 1;
     CHECK(error == MPI_SUCCESS);
-    for (int64_t i = 0; gets(operation) && i < call->count * (of_all ? ranks : 1); i++)
-        CHECK(operation->got[i] == expected(operation, i));
+    for (int64_t i = 0; gets(operation) && i < call->count * blocks; i++)
+        if (!is_near || operation->near.source[i / call->count] >= 0)
+            CHECK(operation->got[i] == expected(operation, i));
     operation->is_over = true;
     free(operation->got);
     free(operation);
 }
 
-/* Before operation k: rank 0 offers the memory at the first, others take it some operations later, and rank 0, which waits for
- * that, is then behind them. */
+/* Before operation k: rank 0 offers the memory at the first and comes to it later, others take it some operations later, and rank 0,
+ * which waits for that, is then behind them. */
 static void come(struct coll_comm *comm, int k)
 {
     struct shared_place place;
@@ -150,6 +163,8 @@ static void come(struct coll_comm *comm, int k)
     const int mine = BEHIND + 1 + (int)(mixed((uint32_t)comm->rank, (uint32_t)ranks) % COME);
     while (comm->rank == 0 && k == BEHIND && !posts_complete(comm->posts))
         sched_yield();
+    if (one_by_one && comm->rank == 0 && k == KNOWS)
+        posts_come(comm->posts);
     if (comm->posts->segment.base != NULL)
         return;
     while (comm->rank != 0 && k >= mine &&
@@ -181,7 +196,9 @@ static void *run(void *argument)
         CHECK(operation != NULL && posts_fit(&comm, call.collective, &shape));
         for (int64_t i = 0; i < NUMBERS; i++)
             operation->given[i] = number_of(k, rank, i);
-        operation->got = malloc((size_t)(call.bytes + 4) * (size_t)ranks);
+        operation->got = malloc((size_t)(4 * call.count + 4) * (size_t)ranks);
+        if (collective_is_near_later(call.collective))
+            stub_near_set(&operation->near, &call, (uint32_t)k, rank, ranks);
         operation->rank = rank, operation->number = k;
         call.send = operation->given, call.receive = operation->got;
         operation->post = (struct post){.call = call, .finish = finish};

@@ -59,7 +59,7 @@ static void bad(void)
         {"bcast 1 2 0 max mpi\n", 1, "first line"},
         {"unisono-rules 2\n", 1, "first line"},
         {"unisono-rules 1\nbcast 1 2 0 max\n", 2, "a rule is"},
-        {"unisono-rules 1\n\nialltoallw 1 2 0 max mpi\n", 3, "'ialltoallw'"},
+        {"unisono-rules 1\n\npingpong 1 2 0 max mpi\n", 3, "'pingpong'"},
         {"unisono-rules 1\nbcast 0 2 0 max mpi\n", 2, "number of nodes"},
         {"unisono-rules 1\nbcast -1 2 0 max mpi\n", 2, "number of nodes"},
         {"unisono-rules 1\nbcast 1 two 0 max mpi\n", 2, "ranks a node"},
@@ -103,8 +103,7 @@ static void forced(void)
     CHECK(rules_parse_forced(&rules, "bcast=unisono/cells,allreduce=mpi", &problem) && rules.count == 2);
     CHECK(rules.rule[1].collective == COLL_ALLREDUCE && rules.rule[1].implementation[0]->kind == BY_MPI);
     rules_free(&rules);
-    static const char *const wrong[] = {"bcast",          "bcast=",      "=mpi",
-                                        "ialltoallw=mpi", "bcast=mpi,,", "bcast=unisono/nope"};
+    static const char *const wrong[] = {"bcast", "bcast=", "=mpi", "pingpong=mpi", "bcast=mpi,,", "bcast=unisono/nope"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         problem = (struct problem){""};
         CHECK(!rules_parse_forced(&rules, wrong[i], &problem) && problem_any(&problem));

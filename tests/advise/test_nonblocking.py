@@ -100,7 +100,7 @@ def test_a_wait_that_nobody_saw_is_not_predicted() -> None:
     assert gaps(found, []) == []
 
 
-@pytest.mark.parametrize("function", ["MPI_Allreduce_init", "MPI_Ialltoallw", "MPI_Ineighbor_alltoallv"])
+@pytest.mark.parametrize("function", ["MPI_Allreduce_init", "MPI_Alltoallw_init", "MPI_Neighbor_alltoallv_init"])
 def test_what_no_study_measures(function: str) -> None:
     found = mix_of(profile([Call(function, size=64, time=1.0, completion=0.5)]))
     assert [spot.kind for spot in found.spots] == [OTHER_COLLECTIVE]

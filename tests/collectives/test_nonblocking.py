@@ -10,7 +10,7 @@ import pytest
 
 from tests.launch.launched import launched
 from tests.profile.interception import Ran, Toolchain, amounts, compiled, run, toolchain
-from unisono.core.vocabulary import NONBLOCKING
+from unisono.core.vocabulary import NEIGHBOURHOODS, NONBLOCKING
 
 pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 MPIS = [
@@ -76,6 +76,34 @@ def test_blocks_of_lengths_of_their_own(tools: Toolchain, ranks: int, tmp_path: 
     assert (ran.status, ran.out.split()) == (0, ["right"]), ran.out + ran.error
     for name in VECTORS:
         assert _served(ran.error, name)["unisono/posted"] > 50, f"{name}: not the long ones of an iallgatherv"
+
+
+NEAR = tuple(f"i{name}" for name in NEIGHBOURHOODS)
+
+
+@pytest.mark.parametrize("form", ["nonblocking", "persistent"])
+@pytest.mark.parametrize("ranks", [2, 4, pytest.param(8, marks=pytest.mark.nightly)])
+def test_neighbours(tools: Toolchain, ranks: int, form: str, tmp_path: Path) -> None:
+    """On grids and graphs, of which all ranks know who is whose neighbour or hear it when memory is offered."""
+    if not tools.name.startswith("openmpi"):
+        if form == "persistent":
+            pytest.skip("this MPI's own persistent collectives of neighbours end the program")
+        ranks = min(ranks, 3)  # whose ranks do not give their CPUs away
+    program = compiled(tools, tmp_path, str(PROGRAMS / "later_near.c"))
+    rules = tmp_path / "rules"
+    near = (
+        f"{name} * * 0 max unisono/{how}"
+        for names, how in ((NEAR, "posted"), (NEIGHBOURHOODS, "cells"))
+        for name in names
+    )
+    rules.write_text("\n".join(("unisono-rules 1", *near, "")))
+    env = {"UNISONO_RULES": str(rules), "UNISONO_VERBOSE": "1", "UNISONO_PATIENCE": "0"}
+    ran = run(tools, tmp_path, program, "400", form, ranks=ranks, env=env, record=False)
+    _right(ran)
+    for name in NEAR:
+        served = _served(ran.error, name)
+        assert served["unisono/posted"] >= 10, f"{name}: on all but tori that are two ranks wide"
+        assert name not in ("ineighbor_allgather", "ineighbor_allgatherv") or served["mpi"] >= 20, "and there none"
 
 
 def _rules(folder: Path) -> dict[str, str]:

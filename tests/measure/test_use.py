@@ -27,7 +27,7 @@ def test_settings_of_our_library(embedded: Machine, bench: Path) -> None:
             timings = session.measure(collective, 4096 * (collective != "barrier"), ids, seconds=0.005)
             assert [timing.refused for timing in timings] == [None] * len(ids)
             assert all(timing.correct for timing in timings)
-        for wrong in ("bcast:unisono/nope", "bcast:tuned/nope", "ialltoallw:mpi", "bcast:no", "bcast", "bcast:han"):
+        for wrong in ("bcast:unisono/nope", "bcast:tuned/nope", "pingpong:mpi", "bcast:no", "bcast", "bcast:han"):
             with pytest.raises(ValueError, match="use: "):
                 session.define(use=wrong)
 

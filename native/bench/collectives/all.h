@@ -9,7 +9,9 @@ extern const struct collective coll_allreduce, coll_reduce, coll_bcast, coll_all
     coll_reduce_scatter_block, coll_neighbor_allgather, coll_neighbor_allgatherv, coll_neighbor_alltoall,
     coll_neighbor_alltoallv, coll_neighbor_alltoallw, coll_scan, coll_exscan, coll_barrier, coll_pingpong,
     coll_allreduce5, coll_halo26, coll_exchange, coll_iallgather, coll_iallgatherv, coll_iallreduce, coll_ialltoall,
-    coll_ialltoallv, coll_ibarrier, coll_ibcast, coll_iexscan, coll_igather, coll_igatherv, coll_ireduce,
-    coll_ireduce_scatter, coll_ireduce_scatter_block, coll_iscan, coll_iscatter, coll_iscatterv;
+    coll_ialltoallv, coll_ialltoallw, coll_ibarrier, coll_ibcast, coll_iexscan, coll_igather, coll_igatherv,
+    coll_ineighbor_allgather, coll_ineighbor_allgatherv, coll_ineighbor_alltoall, coll_ineighbor_alltoallv,
+    coll_ineighbor_alltoallw, coll_ireduce, coll_ireduce_scatter, coll_ireduce_scatter_block, coll_iscan, coll_iscatter,
+    coll_iscatterv;
 
 #endif

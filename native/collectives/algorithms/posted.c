@@ -57,6 +57,9 @@ POSTED(ialltoall, IALLTOALL, all,
 POSTED(
     ialltoallv, IALLTOALLV, none,
     "Everybody puts its short blocks into shared memory at the call, and reads its own from all others when it waits.")
+POSTED(
+    ialltoallw, IALLTOALLW, none,
+    "Everybody puts its short blocks into shared memory at the call, and reads its own from all others when it waits.")
 POSTED(ibarrier, IBARRIER, all,
        "Everybody says in shared memory that it has come, and looks for all others when it waits.")
 POSTED(ibcast, IBCAST, one,
@@ -67,6 +70,14 @@ POSTED(igather, IGATHER, all,
        "Everybody puts its block into shared memory at the call; the root reads them when it waits.")
 POSTED(igatherv, IGATHERV, none,
        "Everybody puts its block, if it is short, into shared memory at the call; the root reads them when it waits.")
+#define NEAR(small, large)                                                                                             \
+    POSTED(ineighbor_##small, INEIGHBOR_##large, none,                                                                 \
+           "Everybody puts its short blocks into shared memory at the call, and reads its neighbours' when it waits.")
+NEAR(allgather, ALLGATHER)
+NEAR(allgatherv, ALLGATHERV)
+NEAR(alltoall, ALLTOALL)
+NEAR(alltoallv, ALLTOALLV)
+NEAR(alltoallw, ALLTOALLW)
 POSTED(ireduce, IREDUCE, all,
        "Everybody puts its vector into shared memory at the call; the root combines them when it waits.")
 POSTED(ireduce_scatter, IREDUCE_SCATTER, all,

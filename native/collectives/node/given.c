@@ -15,13 +15,21 @@ static void copy_some(void *to, const void *from, int64_t bytes)
         memcpy(to, from, (size_t)bytes);
 }
 
+/* Of an ineighbor_*: where in what a rank gives the block for a neighbour is. One after the other, then the blocks. */
+struct entry {
+    int32_t rank, at;
+};
+
 int64_t given_bytes(const struct call *call, int ranks)
 {
+    if (collective_is_near_later(call->collective))
+        return call->most * ((int64_t)sizeof(struct entry) + call->piece);
     switch (call->collective) {
     case COLL_IALLTOALL:
     case COLL_ISCATTER:
     case COLL_IREDUCE_SCATTER_BLOCK: return call->bytes * ranks;
     case COLL_IALLTOALLV:
+    case COLL_IALLTOALLW:
     case COLL_ISCATTERV: return call->piece * ranks;
     case COLL_IALLGATHERV:
     case COLL_IGATHERV: return call->piece;
@@ -41,15 +49,62 @@ static bool is_nothing(const struct call *call, int rank)
     }
 }
 
+int64_t given_room(const struct call *call, int64_t bytes)
+{
+    const int64_t one = bytes / (call->most > 0 ? call->most : 1) - (int64_t)sizeof(struct entry);
+    return one > 0 ? one : 0;
+}
+
+static void put_near(const struct call *call, unsigned char *to)
+{
+    const struct neighbours *around = call->around;
+    const char *send = call->send;
+    int64_t end = around->targets * (int64_t)sizeof(struct entry), at = end;
+    for (int i = 0, last = -1; i < around->targets; i++) {
+        const int64_t bytes = call->send_bytes[i];
+        const bool again = last >= 0 && call->send_at[i] == call->send_at[last] && bytes == call->send_bytes[last];
+        if (bytes > 0 && !again) { /* of an allgather all are one */
+            at = end, end += bytes, last = i;
+            memcpy(to + at, send + call->send_at[i], (size_t)bytes);
+        }
+        const struct entry entry = {around->target[i], (int32_t)at};
+        memcpy(to + i * (int64_t)sizeof entry, &entry, sizeof entry);
+    }
+}
+
+/* Who sends to this rank has it among its own. */
+static const unsigned char *block_for(int rank, int64_t most, const unsigned char *given)
+{
+    struct entry entry = {-1, 0};
+    for (int64_t i = 0; i < most && entry.rank != rank; i++)
+        memcpy(&entry, given + i * (int64_t)sizeof entry, sizeof entry);
+    return given + entry.at;
+}
+
+static void take_near(const struct call *call, int rank, const unsigned char *first, int64_t apart)
+{
+    const struct neighbours *around = call->around;
+    char *receive = call->receive;
+    for (int i = 0; i < around->sources; i++)
+        if (call->receive_bytes[i] > 0)
+            memcpy(receive + call->receive_at[i], block_for(rank, call->most, first + around->source[i] * apart),
+                   (size_t)call->receive_bytes[i]);
+}
+
 void given_put(const struct call *call, int rank, int ranks, unsigned char *to)
 {
     const char *send = call->send;
+    if (collective_is_near_later(call->collective)) {
+        put_near(call, to);
+        return;
+    }
     if (is_nothing(call, rank))
         return;
     switch (call->collective) {
     case COLL_IALLGATHERV:
     case COLL_IGATHERV: copy_some(to, send, call->own); break;
     case COLL_IALLTOALLV:
+    case COLL_IALLTOALLW:
     case COLL_ISCATTERV:
         for (int i = 0; i < ranks; i++)
             copy_some(to + i * call->piece, send + call->send_at[i], call->send_bytes[i]);
@@ -68,7 +123,7 @@ void given_to_self(const struct call *call, int rank)
 
 void given_expected(const struct call *call, int rank, int ranks, int *from, int *until)
 {
-    *from = 0, *until = ranks;
+    *from = 0, *until = collective_is_near_later(call->collective) ? call->around->sources : ranks;
     switch (call->collective) {
     case COLL_IBCAST:
     case COLL_ISCATTER: *from = call->root, *until = rank == call->root ? call->root : call->root + 1; break;
@@ -80,6 +135,16 @@ void given_expected(const struct call *call, int rank, int ranks, int *from, int
     case COLL_IEXSCAN: *until = rank; break;
     default: break;
     }
+}
+
+int given_giver(const struct call *call, int which)
+{
+    return collective_is_near_later(call->collective) ? call->around->source[which] : which;
+}
+
+int given_reader(const struct call *call, int which)
+{
+    return collective_is_near_later(call->collective) ? call->around->target[which] : which;
 }
 
 /* Of the ranks from 0 to below `until`, from `skip` bytes on in what each has given. */
@@ -98,6 +163,10 @@ void given_take(const struct call *call, int rank, int ranks, const unsigned cha
     const int64_t bytes = call->bytes;
     char *receive = call->receive;
     int from, until;
+    if (collective_is_near_later(call->collective)) {
+        take_near(call, rank, first, apart);
+        return;
+    }
     given_expected(call, rank, ranks, &from, &until);
     switch (call->collective) {
     case COLL_IBCAST:
@@ -128,6 +197,7 @@ void given_take(const struct call *call, int rank, int ranks, const unsigned cha
             copy_some(receive + call->receive_at[i], first + i * apart, call->receive_bytes[i]);
         break;
     case COLL_IALLTOALLV:
+    case COLL_IALLTOALLW:
         for (int i = 0; i < ranks; i++)
             copy_some(receive + call->receive_at[i], first + i * apart + rank * call->piece, call->receive_bytes[i]);
         break;

@@ -6,6 +6,8 @@
 
 /* Bytes that a rank gives at most: the same on all ranks. */
 int64_t given_bytes(const struct call *call, int ranks);
+/* Of an ineighbor_*: how long each block may be where a rank may give so many bytes. */
+int64_t given_room(const struct call *call, int64_t bytes);
 
 /* Puts there what this rank gives, which may be nothing. */
 void given_put(const struct call *call, int rank, int ranks, unsigned char *to);
@@ -13,8 +15,11 @@ void given_put(const struct call *call, int rank, int ranks, unsigned char *to);
 /* The root's own block, which goes through no shared memory. */
 void given_to_self(const struct call *call, int rank);
 
-/* Whose data this rank awaits: from *from to below *until. */
+/* Whose data this rank awaits: given_giver() of each from *from to below *until. */
 void given_expected(const struct call *call, int rank, int ranks, int *from, int *until);
+/* A rank; below 0: nobody. In the same order, that to which this rank gives. */
+int given_giver(const struct call *call, int which);
+int given_reader(const struct call *call, int which);
 
 /* What all of these gave is there: that of rank 0 from `first` on, that of each next one `apart` bytes further. */
 void given_take(const struct call *call, int rank, int ranks, const unsigned char *first, int64_t apart);

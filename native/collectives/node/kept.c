@@ -34,19 +34,25 @@ static bool have_read(struct kept *kept, uint64_t starts)
     if (kept->first_reader >= kept->readers_end || kept->read >= starts)
         return true;
     for (int i = kept->first_reader; i < kept->readers_end; i++) {
-        uint64_t over = atomic_load_explicit(&kept_part_of(kept, i)->over, memory_order_acquire);
-        if (i != kept->keep->rank && over < least)
-            least = over;
+        const int reader = given_reader(&kept->call, i);
+        if (reader < 0 || reader == kept->keep->rank)
+            continue;
+        uint64_t over = atomic_load_explicit(&kept_part_of(kept, reader)->over, memory_order_acquire);
+        least = over < least ? over : least;
     }
     kept->read = least;
     return least >= starts;
 }
 
+static bool has_given(const struct kept *kept, int rank, uint64_t start)
+{
+    return rank < 0 || atomic_load_explicit(count_of(kept, rank, start), memory_order_acquire) > start;
+}
+
 bool kept_is_over(struct kept *kept)
 {
     const uint64_t start = kept->starts - 1, slots = (uint64_t)kept->slots;
-    while (kept->seen < kept->until &&
-           atomic_load_explicit(count_of(kept, kept->seen, start), memory_order_acquire) > start)
+    while (kept->seen < kept->until && has_given(kept, given_giver(&kept->call, kept->seen), start))
         kept->seen++;
     if (kept->seen < kept->until || (start + 2 > slots && !have_read(kept, start + 2 - slots)))
         return false;

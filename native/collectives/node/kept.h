@@ -11,7 +11,7 @@
  *   - Where each rank awaits all others (allreduce, allgather, alltoall, reduce_scatter_block, barrier) there is nothing to
  *     do. A rank whose start k is over has seen that all have started k, hence that start k - 1 was over for all of them: MPI
  *     lets nobody start a request before it is inactive. With two slots the next start's is free.
- *   - Else (bcast, scatter, gather, reduce, scans) each rank says how many of its starts are over, and with S slots one that gives
+ *   - Else (bcast, scatter, gather, reduce, scans, neighbourhoods) each rank says how many of its starts are over, and with S slots one that gives
  *     is not at the end of start k before all who read what it gives are over with start k + 1 - S. No correct program can tell
  *     from waiting for ever: MPI lets a collective end only when all have started it, and once all have started k,
  *     start k - 1 is over for all, and so is k + 1 - S, as S is 2 or more. Nobody who waits depends on more than starts:
@@ -60,9 +60,9 @@ struct kept {
     int slots;
     bool is_long;
     uint64_t starts;               /* so far */
-    int seen, until;               /* ranks whose data is not awaited any more; up to which it is */
+    int seen, until;               /* ranks whose data is not awaited any more; up to which it is: given_expected() */
     bool reads;                    /* others wait until this rank has read */
-    int first_reader, readers_end; /* for whom this rank waits, but for itself: up to below */
+    int first_reader, readers_end; /* for whom (given_reader()) this rank waits, but for itself: up to below */
     uint64_t read;                 /* what is known of them: `over` of the least */
 };
 

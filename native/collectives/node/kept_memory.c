@@ -120,6 +120,8 @@ static bool find_place(struct kept *kept, int64_t bytes)
 static int slots_for(enum collective collective, int64_t given)
 {
     const int64_t cheap = 4 << 10;
+    if (collective_is_near_later(collective))
+        return given <= cheap ? KEPT_SLOTS_MOST : 2;
     switch (collective) {
     case COLL_IBCAST:
     case COLL_ISCATTER:
@@ -139,6 +141,11 @@ static void find_readers(struct kept *kept)
     const struct call *call = &kept->call;
     const int rank = kept->keep->rank, ranks = kept->keep->ranks;
     const bool is_root = rank == call->root;
+    if (collective_is_near_later(call->collective)) {
+        kept->reads = call->around->sources > 0;
+        kept->readers_end = call->around->targets;
+        return;
+    }
     switch (call->collective) {
     case COLL_IBCAST:
     case COLL_ISCATTER:

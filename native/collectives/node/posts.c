@@ -40,11 +40,16 @@ void posts_post(struct coll_comm *comm, struct post *post)
     posts->last = post;
 }
 
+/* Whether this rank has given what belongs to the operation; nobody has. */
+static bool has_given(const struct posts *posts, const struct post *post, int rank)
+{
+    return rank < 0 || atomic_load_explicit(&posts_part(posts, rank)->lines[post->number % POSTS].count,
+                                            memory_order_acquire) > post->number;
+}
+
 static bool is_ready(const struct posts *posts, struct post *post)
 {
-    while (post->seen < post->until &&
-           atomic_load_explicit(&posts_part(posts, post->seen)->lines[post->number % POSTS].count,
-                                memory_order_acquire) > post->number)
+    while (post->seen < post->until && has_given(posts, post, given_giver(&post->call, post->seen)))
         post->seen++;
     return post->seen >= post->until;
 }

@@ -34,7 +34,8 @@ struct post {
     uint64_t number; /* among those that are ours */
     int64_t at;      /* of longer data, in the arenas */
     bool is_long;
-    int seen, until; /* ranks whose data is not awaited any more; up to which it is */
+    bool is_mpis;    /* the MPI library's in any case, on all ranks that have the memory */
+    int seen, until; /* ranks whose data is not awaited any more; up to which it is: given_expected() */
     void (*finish)(struct post *post, int error);
     struct post *next;
 };
@@ -59,6 +60,7 @@ struct posts_rank {
 /* What a communicator has of it. */
 struct posts {
     struct segment segment; /* .base is NULL: this rank does not have it yet */
+    bool has_come;          /* this rank has, and counts on the others' doing so */
     bool complete;          /* all ranks have come */
     int rank, ranks;
     int64_t arena;        /* bytes */
@@ -81,11 +83,12 @@ void posts_free(struct coll_comm *comm);
 
 /* The same where ranks cannot wait for each other. Local: comm->posts without memory, so that operations are numbered from
  * here on, though all are the MPI library's. Then local 0 offers memory, of which it tells the others by `place` (*file has to
- * stay open until posts_complete()), with a number for `messages`; each of them takes it. Without it, or where a rank does not take it, all remain the MPI
- * library's. */
+ * stay open until posts_complete()), with a number for `messages`; each of them takes it, and so comes; local 0 comes when it knows
+ * what else they do before they come. Without it, or where a rank does not take it, all remain the MPI library's. */
 void posts_announce(struct coll_comm *comm);
 bool posts_offer(struct coll_comm *comm, int64_t messages, struct shared_place *place, int *file);
 bool posts_take(struct coll_comm *comm, const struct shared_place *place);
+void posts_come(struct posts *posts);
 /* Whether all ranks have it. */
 bool posts_complete(const struct posts *posts);
 
@@ -93,8 +96,8 @@ bool posts_complete(const struct posts *posts);
 bool posts_fit(const struct coll_comm *comm, enum collective collective, const struct shape *shape);
 bool posts_hold(const struct coll_comm *comm, const struct call *call);
 /* Of calls whose ranks agree on no size: the longest block for which there is room in each (struct call's `piece`). As many of these
- * calls are under way together as twice the longest of the others. */
-int64_t posts_piece(const struct coll_comm *comm, enum collective collective);
+ * calls are under way together as twice the longest of the others. 0: there are too many. */
+int64_t posts_piece(const struct coll_comm *comm, const struct call *call);
 
 /* The parts of the two below. Whether the next operation, in which a rank gives at most so many bytes, is ours: the same on all
  * ranks. `may_wait`: for room. Then where what this rank gives belongs, and what another has given. */

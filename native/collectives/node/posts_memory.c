@@ -51,13 +51,13 @@ bool posts_create(struct coll_comm *comm)
         posts_free(comm);
         return false;
     }
-    comm->posts->complete = true;
+    comm->posts->complete = comm->posts->has_come = true;
     warm(comm->posts);
     return true;
 }
 
 /* With the next operation. */
-static void come(struct posts *posts)
+void posts_come(struct posts *posts)
 {
     struct posts_rank *first = posts_part(posts, 0);
     const uint64_t mine = posts->begun + 1;
@@ -66,6 +66,7 @@ static void come(struct posts *posts)
     while (greatest < mine && !atomic_compare_exchange_weak(&first->first, &greatest, mine))
         ;
     atomic_fetch_add(&first->present, 1);
+    posts->has_come = true;
 }
 
 bool posts_offer(struct coll_comm *comm, int64_t messages, struct shared_place *place, int *file)
@@ -76,7 +77,6 @@ bool posts_offer(struct coll_comm *comm, int64_t messages, struct shared_place *
     /* All before is the MPI library's. */
     atomic_store_explicit(&posts_part(posts, 0)->word, UINT64_C(1) << MPIS_SHIFT | RUN_MOST, memory_order_relaxed);
     posts_part(posts, 0)->messages = messages;
-    come(posts);
     return true;
 }
 
@@ -84,7 +84,7 @@ bool posts_take(struct coll_comm *comm, const struct shared_place *place)
 {
     if (!segment_take(&comm->posts->segment, comm, bytes_of(comm->posts), place))
         return false;
-    come(comm->posts);
+    posts_come(comm->posts);
     return true;
 }
 
@@ -103,10 +103,12 @@ void posts_free(struct coll_comm *comm)
     comm->posts = NULL;
 }
 
-int64_t posts_piece(const struct coll_comm *comm, enum collective collective)
+int64_t posts_piece(const struct coll_comm *comm, const struct call *call)
 {
     const int64_t line = 64, room = comm->posts->arena / AT_ONCE / 2;
-    return room / (collective == COLL_IGATHERV ? 1 : comm->ranks) / line * line;
+    if (collective_is_near_later(call->collective))
+        return given_room(call, room);
+    return room / (call->collective == COLL_IGATHERV ? 1 : comm->ranks) / line * line;
 }
 
 bool posts_hold(const struct coll_comm *comm, const struct call *call)
@@ -121,7 +123,7 @@ bool posts_fit(const struct coll_comm *comm, enum collective collective, const s
     const struct call call = {.collective = collective, .bytes = shape->bytes, .piece = shape->bytes};
     if (comm->posts == NULL)
         return false;
-    return collective_has_no_size(collective) ? posts_piece(comm, collective) > 0 : posts_hold(comm, &call);
+    return collective_has_no_size(collective) ? posts_piece(comm, &call) > 0 : posts_hold(comm, &call);
 }
 
 /* All ranks have finished the operations of ours below. */
@@ -187,16 +189,16 @@ static bool all_look(struct posts *posts, uint64_t number)
     return posts->complete;
 }
 
-static bool decide(struct posts *posts, int64_t end, bool (*may_wait)(void *), void *with)
+static bool decide(struct posts *posts, const struct post *post, int64_t end, bool (*may_wait)(void *), void *with)
 {
     _Atomic uint64_t *place = &posts_part(posts, 0)->word;
     const uint32_t number = (uint32_t)posts->begun;
     uint64_t word = atomic_load_explicit(place, memory_order_acquire);
     while ((int32_t)((uint32_t)(word >> NUMBER_SHIFT) - number) < 0) {
         bool was_mpis = word >> MPIS_SHIFT & 1;
-        bool ours = all_look(posts, posts->begun) && are_done(posts, needed(posts, end)) &&
+        bool ours = !post->is_mpis && all_look(posts, posts->begun) && are_done(posts, needed(posts, end)) &&
                     (!was_mpis || have_begun(posts, posts->begun - 1));
-        if (!ours && may_wait != NULL && may_wait(with))
+        if (!ours && !post->is_mpis && may_wait != NULL && may_wait(with))
             word = atomic_load_explicit(place, memory_order_acquire);
         else if (atomic_compare_exchange_weak_explicit(place, &word, next_word(word, number, ours),
                                                        memory_order_acq_rel, memory_order_acquire))
@@ -209,11 +211,11 @@ bool posts_decide(struct posts *posts, struct post *post, int64_t bytes, bool (*
 {
     const int64_t line = 64, at = place_of(posts, bytes);
     posts->begun++;
-    if (posts->segment.base == NULL)
+    if (!posts->has_come)
         return false;
     post->is_long = bytes > POST_ROOM;
     const int64_t end = post->is_long ? at + (bytes + line - 1) / line * line : posts->at;
-    bool ours = decide(posts, end, may_wait, with);
+    bool ours = decide(posts, post, end, may_wait, with);
     atomic_store_explicit(&posts_part(posts, posts->rank)->begun, posts->begun, memory_order_release);
     if (!ours)
         return false;

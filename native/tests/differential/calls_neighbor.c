@@ -154,10 +154,22 @@ static void by_messages(struct trial *trial, const char *from, const struct side
         PMPI_Wait(&requests[i], MPI_STATUS_IGNORE);
 }
 
-#define CALL(P, name, ...) (P ? PMPI_##name(__VA_ARGS__) : TESTED(name, __VA_ARGS__))
+/* By the MPI library. */
+static int call_own(struct trial *trial, bool gathers, bool varies, const void *from, const struct side *out, int one,
+                    void *to, const struct side *in, int each)
+{
+    MPI_Datatype sends = out->way.type, gets = in->way.type;
+    if (varies && gathers)
+        return PMPI_Neighbor_allgatherv(from, one, sends, to, in->counts, in->at, gets, trial->comm);
+    if (varies)
+        return PMPI_Neighbor_alltoallv(from, out->counts, out->at, sends, to, in->counts, in->at, gets, trial->comm);
+    if (gathers)
+        return PMPI_Neighbor_allgather(from, one, sends, to, each, gets, trial->comm);
+    return PMPI_Neighbor_alltoall(from, one, sends, to, each, gets, trial->comm);
+}
 
-static int call(struct trial *trial, bool own, bool gathers, bool varies, const void *from, const struct side *out,
-                int one, void *to, const struct side *in, int each)
+static int call(struct trial *trial, bool gathers, bool varies, const void *from, const struct side *out, int one,
+                void *to, const struct side *in, int each)
 {
     MPI_Datatype sends = out->way.type, gets = in->way.type;
 #if MPI_VERSION >= 4
@@ -167,22 +179,20 @@ static int call(struct trial *trial, bool own, bool gathers, bool varies, const 
         wide[0][i] = i < out->with.count ? out->counts[i] : -7, places[0][i] = i < out->with.count ? out->at[i] : -7;
         wide[1][i] = i < in->with.count ? in->counts[i] : -7, places[1][i] = i < in->with.count ? in->at[i] : -7;
     }
-    if (!own && trial->large && varies && gathers)
-        return MPI_Neighbor_allgatherv_c(from, one, sends, to, wide[1], places[1], gets, trial->comm);
-    if (!own && trial->large && varies)
-        return MPI_Neighbor_alltoallv_c(from, wide[0], places[0], sends, to, wide[1], places[1], gets, trial->comm);
+    if (trial->large && varies && gathers)
+        return TESTED_WIDE(Neighbor_allgatherv, from, one, sends, to, wide[1], places[1], gets, trial->comm);
+    if (trial->large && varies)
+        return TESTED_WIDE(Neighbor_alltoallv, from, wide[0], places[0], sends, to, wide[1], places[1], gets,
+                           trial->comm);
 #endif
     if (varies && gathers)
-        return own ? PMPI_Neighbor_allgatherv(from, one, sends, to, in->counts, in->at, gets, trial->comm)
-                   : MPI_Neighbor_allgatherv(from, one, sends, to, in->counts, in->at, gets, trial->comm);
+        return TESTED_INT(Neighbor_allgatherv, from, one, sends, to, in->counts, in->at, gets, trial->comm);
     if (varies)
-        return own ? PMPI_Neighbor_alltoallv(from, out->counts, out->at, sends, to, in->counts, in->at, gets,
-                                             trial->comm)
-                   : MPI_Neighbor_alltoallv(from, out->counts, out->at, sends, to, in->counts, in->at, gets,
-                                            trial->comm);
+        return TESTED_INT(Neighbor_alltoallv, from, out->counts, out->at, sends, to, in->counts, in->at, gets,
+                          trial->comm);
     if (gathers)
-        return CALL(own, Neighbor_allgather, from, one, sends, to, each, gets, trial->comm);
-    return CALL(own, Neighbor_alltoall, from, one, sends, to, each, gets, trial->comm);
+        return TESTED(Neighbor_allgather, from, one, sends, to, each, gets, trial->comm);
+    return TESTED(Neighbor_alltoall, from, one, sends, to, each, gets, trial->comm);
 }
 
 bool try_neighbor(struct trial *trial, bool gathers, bool varies)
@@ -211,10 +221,13 @@ bool try_neighbor(struct trial *trial, bool gathers, bool varies)
     say(trial, "%d to %d, up to %d x %d %s, here %s to %s", in.with.count, out.with.count, most - 1, unit, base.name,
         out.way.name, in.way.name);
     int one = own * out.way.factor, each = alike * in.way.factor;
+    const bool twice = partners_twice(trial, &out.with, &in.with);
+    if (twice && !gathers) /* one library's forms may differ in which of the two blocks goes where */
+        trial->later = trial->persistent = false;
     bool good =
-        call(trial, false, gathers, varies, inside(&send, 0), &out, one, inside(&receive, 0), &in, each) == MPI_SUCCESS;
-    if (partners_twice(trial, &out.with, &in.with))
-        good = call(trial, true, gathers, varies, inside(&send, 1), &out, one, inside(&receive, 1), &in, each) ==
+        call(trial, gathers, varies, inside(&send, 0), &out, one, inside(&receive, 0), &in, each) == MPI_SUCCESS;
+    if (twice)
+        good = call_own(trial, gathers, varies, inside(&send, 1), &out, one, inside(&receive, 1), &in, each) ==
                    MPI_SUCCESS &&
                good;
     else

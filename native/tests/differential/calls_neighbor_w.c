@@ -74,11 +74,11 @@ static int call(struct trial *trial, char *from, const struct side *out, char *t
         counts[1][i] = i < in->with.count ? in->counts[i] : -7;
     }
     if (trial->large)
-        return MPI_Neighbor_alltoallw_c(sends, counts[0], at[0], out->types, gets, counts[1], at[1], in->types,
-                                        trial->comm);
+        return TESTED_WIDE(Neighbor_alltoallw, sends, counts[0], at[0], out->types, gets, counts[1], at[1], in->types,
+                           trial->comm);
 #endif
-    return MPI_Neighbor_alltoallw(sends, out->counts, at[0], out->types, gets, in->counts, at[1], in->types,
-                                  trial->comm);
+    return TESTED_INT(Neighbor_alltoallw, sends, out->counts, at[0], out->types, gets, in->counts, at[1], in->types,
+                      trial->comm);
 }
 
 /* MPICH before 4.1 takes the number of sources for that of targets (its issue 6233). */
@@ -114,6 +114,8 @@ bool try_neighbor_w(struct trial *trial)
         free(in);
         return true;
     }
+    if (twice)
+        trial->later = trial->persistent = false;
     for (int i = 0; i < out->with.count; i++)
         draw_units(key, most, trial->rank, out->with.rank[i], &units[0][i]);
     for (int i = 0; i < in->with.count; i++)

@@ -48,7 +48,7 @@ static void by_messages(const struct trial *trial, const char *from, const struc
     free(requests);
 }
 
-static int call(const struct trial *trial, const void *from, const struct side *out, void *to, const struct side *in)
+static int call(struct trial *trial, const void *from, const struct side *out, void *to, const struct side *in)
 {
 #if MPI_VERSION >= 4
     MPI_Count counts[2][RANKS_MOST];
@@ -58,13 +58,14 @@ static int call(const struct trial *trial, const void *from, const struct side *
         counts[1][i] = in->counts[i], at[1][i] = in->at[i];
     }
     if (trial->large && out != NULL)
-        return MPI_Alltoallw_c(from, counts[0], at[0], out->types, to, counts[1], at[1], in->types, trial->comm);
+        return TESTED_WIDE(Alltoallw, from, counts[0], at[0], out->types, to, counts[1], at[1], in->types, trial->comm);
     if (trial->large)
-        return MPI_Alltoallw_c(from, NULL, NULL, NULL, to, counts[1], at[1], in->types, trial->comm);
+        return TESTED_WIDE(Alltoallw, from, NULL, NULL, NULL, to, counts[1], at[1], in->types, trial->comm);
 #endif
     if (out == NULL)
-        return MPI_Alltoallw(from, NULL, NULL, NULL, to, in->counts, in->at, in->types, trial->comm);
-    return MPI_Alltoallw(from, out->counts, out->at, out->types, to, in->counts, in->at, in->types, trial->comm);
+        return TESTED_INT(Alltoallw, from, NULL, NULL, NULL, to, in->counts, in->at, in->types, trial->comm);
+    return TESTED_INT(Alltoallw, from, out->counts, out->at, out->types, to, in->counts, in->at, in->types,
+                      trial->comm);
 }
 
 bool try_alltoallw(struct trial *trial)
@@ -72,6 +73,8 @@ bool try_alltoallw(struct trial *trial)
     struct plain base = data_plain(&trial->shared);
     int ranks = trial->ranks, unit = 1 + random_below(&trial->shared, 4), most = draw_count(trial) / 2 + 1;
     bool in_place = random_one_in(&trial->shared, 3);
+    if (in_place) /* Open MPI 5.0.11's own does not always return */
+        trial->later = trial->persistent = false;
     uint64_t key = random_next(&trial->shared);
     int out_units[RANKS_MOST], in_units[RANKS_MOST];
     for (int i = 0; i < ranks; i++) {

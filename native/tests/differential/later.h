@@ -9,6 +9,7 @@
 #define LATER_Allreduce MPI_Iallreduce
 #define LATER_Alltoall MPI_Ialltoall
 #define LATER_Alltoallv MPI_Ialltoallv
+#define LATER_Alltoallw MPI_Ialltoallw
 #define LATER_Bcast MPI_Ibcast
 #define LATER_Exscan MPI_Iexscan
 #define LATER_Gather MPI_Igather
@@ -17,6 +18,7 @@
 #define LATER_Neighbor_allgatherv MPI_Ineighbor_allgatherv
 #define LATER_Neighbor_alltoall MPI_Ineighbor_alltoall
 #define LATER_Neighbor_alltoallv MPI_Ineighbor_alltoallv
+#define LATER_Neighbor_alltoallw MPI_Ineighbor_alltoallw
 #define LATER_Reduce MPI_Ireduce
 #define LATER_Reduce_scatter MPI_Ireduce_scatter
 #define LATER_Reduce_scatter_block MPI_Ireduce_scatter_block
@@ -28,6 +30,7 @@
 #define LATER_C_Allreduce MPI_Iallreduce_c
 #define LATER_C_Alltoall MPI_Ialltoall_c
 #define LATER_C_Alltoallv MPI_Ialltoallv_c
+#define LATER_C_Alltoallw MPI_Ialltoallw_c
 #define LATER_C_Bcast MPI_Ibcast_c
 #define LATER_C_Exscan MPI_Iexscan_c
 #define LATER_C_Gather MPI_Igather_c
@@ -36,6 +39,7 @@
 #define LATER_C_Neighbor_allgatherv MPI_Ineighbor_allgatherv_c
 #define LATER_C_Neighbor_alltoall MPI_Ineighbor_alltoall_c
 #define LATER_C_Neighbor_alltoallv MPI_Ineighbor_alltoallv_c
+#define LATER_C_Neighbor_alltoallw MPI_Ineighbor_alltoallw_c
 #define LATER_C_Reduce MPI_Ireduce_c
 #define LATER_C_Reduce_scatter MPI_Ireduce_scatter_c
 #define LATER_C_Reduce_scatter_block MPI_Ireduce_scatter_block_c

@@ -44,7 +44,7 @@ def why_unmeasured(function: str) -> str:
     """Of an OTHER_COLLECTIVE."""
     if measured_as(function) in POSTED:
         return N_("how long the program waits for it is not in the profile")
-    return N_("persistent collectives, and some nonblocking ones, are not measured")
+    return N_("persistent collectives are not measured")
 
 
 def _followed(spot: HotSpot) -> bool:

@@ -38,11 +38,17 @@ COLLECTIVES: dict[str, str] = {
     "iallreduce": N_("the whole vector, on every rank"),
     "ialltoall": N_("what each rank sends to each other (per pair)"),
     "ialltoallv": N_("what each rank sends to each other on average (per pair)"),
+    "ialltoallw": N_("what each rank sends to each other, in parts of 64 bytes with gaps (per pair)"),
     "ibarrier": N_("none (0)"),
     "ibcast": N_("the whole vector"),
     "iexscan": N_("the whole vector"),
     "igather": N_("what each rank contributes (per pair)"),
     "igatherv": N_("what each rank contributes on average (per pair)"),
+    "ineighbor_allgather": N_("what each rank sends to each of its up to 6 neighbours in a grid of ranks"),
+    "ineighbor_allgatherv": N_("what each rank sends on average to each of its up to 6 neighbours in a grid of ranks"),
+    "ineighbor_alltoall": N_("what each rank sends to each of its up to 6 neighbours in a grid of ranks"),
+    "ineighbor_alltoallv": N_("what each rank sends on average to each of its up to 6 neighbours in a grid of ranks"),
+    "ineighbor_alltoallw": N_("what each rank sends to each neighbour in a grid, in parts of 64 bytes with gaps"),
     "ireduce": N_("the whole vector"),
     "ireduce_scatter": N_("the whole vector"),
     "ireduce_scatter_block": N_("what each rank receives (per pair)"),
@@ -254,9 +260,13 @@ def one_for_all(collective: str, setting: Mapping[str, str]) -> bool:
     return setting.get("coll") in SIZED and collective not in SIZED[setting["coll"]]
 
 
+NEIGHBOURHOODS = tuple(name for name in COLLECTIVES if name.startswith("neighbor_"))
+"""Collectives of ranks with their neighbours in a communicator's topology, that block."""
+
 NONBLOCKING = (
-    *("iallgather", "iallgatherv", "iallreduce", "ialltoall", "ialltoallv", "ibarrier", "ibcast", "iexscan"),
-    *("igather", "igatherv", "ireduce", "ireduce_scatter", "ireduce_scatter_block", "iscan", "iscatter", "iscatterv"),
+    *("iallgather", "iallgatherv", "iallreduce", "ialltoall", "ialltoallv", "ialltoallw", "ibarrier", "ibcast"),
+    *("iexscan", "igather", "igatherv", *(f"i{name}" for name in NEIGHBOURHOODS), "ireduce", "ireduce_scatter"),
+    *("ireduce_scatter_block", "iscan", "iscatter", "iscatterv"),
 )
 """Nonblocking collectives: what is measured is the call and the wait for it, one after the other."""
 
@@ -269,9 +279,6 @@ def blocking(collective: str) -> str:
     """The collective that blocks until it is over, and otherwise does the same."""
     return collective[1:] if collective in NONBLOCKING else collective
 
-
-NEIGHBOURHOODS = tuple(name for name in COLLECTIVES if name.startswith("neighbor_"))
-"""Collectives of ranks with their neighbours in a communicator's topology."""
 
 DISPATCHED = (
     *("allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "alltoallw", "barrier", "bcast", "exscan"),
@@ -294,8 +301,9 @@ REDUCTIONS = ("allreduce", "reduce")
 
 WITHOUT_SIZE = (
     *("alltoallv", "alltoallw", "barrier", "gatherv", "scatterv"),
-    *("ialltoallv", "ibarrier", "igatherv", "iscatterv"),
+    *("ialltoallv", "ialltoallw", "ibarrier", "igatherv", "iscatterv"),
     *NEIGHBOURHOODS,
+    *(f"i{name}" for name in NEIGHBOURHOODS),
 )
 """Collectives whose ranks know no size that all of them agree on: whoever chooses call by call has one rule for all."""
 
