@@ -1,5 +1,6 @@
 #include "call.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,25 +135,58 @@ static int begin(const char *collective, int bytes, const struct buffers *b, MPI
     return UNKNOWN;
 }
 
-/* With the rank before and the rank behind. */
-static int to_neighbours(const char *collective, int bytes, const struct buffers *b, MPI_Comm comm)
+/* With the rank before and the rank behind, on a line. Those that block: */
+static int block_near(const char *how, int bytes, const struct buffers *b, MPI_Comm line)
 {
-    int ranks, error = UNKNOWN;
+    if (strcmp(how, "allgather") == 0)
+        return MPI_Neighbor_allgather(b->out, bytes, MPI_BYTE, b->in, bytes, MPI_BYTE, line);
+    if (strcmp(how, "allgatherv") == 0)
+        return MPI_Neighbor_allgatherv(b->out, bytes, MPI_BYTE, b->in, b->counts, b->offsets, MPI_BYTE, line);
+    if (strcmp(how, "alltoall") == 0)
+        return MPI_Neighbor_alltoall(b->out, bytes, MPI_BYTE, b->in, bytes, MPI_BYTE, line);
+    if (strcmp(how, "alltoallv") == 0)
+        return MPI_Neighbor_alltoallv(b->out, b->counts, b->offsets, MPI_BYTE, b->in, b->counts, b->offsets, MPI_BYTE,
+                                      line);
+    if (strcmp(how, "alltoallw") == 0)
+        return MPI_Neighbor_alltoallw(b->out, b->counts, b->far, b->types, b->in, b->counts, b->far, b->types, line);
+    return UNKNOWN;
+}
+
+static int begin_near(const char *how, int bytes, const struct buffers *b, MPI_Comm line, MPI_Request *request)
+{
+    if (strcmp(how, "allgather") == 0)
+        return MPI_Ineighbor_allgather(b->out, bytes, MPI_BYTE, b->in, bytes, MPI_BYTE, line, request);
+    if (strcmp(how, "allgatherv") == 0)
+        return MPI_Ineighbor_allgatherv(b->out, bytes, MPI_BYTE, b->in, b->counts, b->offsets, MPI_BYTE, line, request);
+    if (strcmp(how, "alltoall") == 0)
+        return MPI_Ineighbor_alltoall(b->out, bytes, MPI_BYTE, b->in, bytes, MPI_BYTE, line, request);
+    if (strcmp(how, "alltoallv") == 0)
+        return MPI_Ineighbor_alltoallv(b->out, b->counts, b->offsets, MPI_BYTE, b->in, b->counts, b->offsets, MPI_BYTE,
+                                       line, request);
+    if (strcmp(how, "alltoallw") == 0)
+        return MPI_Ineighbor_alltoallw(b->out, b->counts, b->far, b->types, b->in, b->counts, b->far, b->types, line,
+                                       request);
+    return UNKNOWN;
+}
+
+static int end(int begun, MPI_Request *request)
+{
+    const int waited = MPI_Wait(request, MPI_STATUS_IGNORE);
+    return begun == MPI_SUCCESS ? waited : begun;
+}
+
+static int to_neighbours(const char *how, bool later, int bytes, const struct buffers *b, MPI_Comm comm)
+{
+    int ranks, error;
     MPI_Comm line;
+    MPI_Request request = MPI_REQUEST_NULL;
     MPI_Comm_size(comm, &ranks);
     MPI_Cart_create(comm, 1, &ranks, (int[]){0}, 0, &line);
     MPI_Comm_set_errhandler(line, MPI_ERRORS_RETURN);
-    if (strcmp(collective, "neighbor_allgather") == 0)
-        error = MPI_Neighbor_allgather(b->out, bytes, MPI_BYTE, b->in, bytes, MPI_BYTE, line);
-    else if (strcmp(collective, "neighbor_allgatherv") == 0)
-        error = MPI_Neighbor_allgatherv(b->out, bytes, MPI_BYTE, b->in, b->counts, b->offsets, MPI_BYTE, line);
-    else if (strcmp(collective, "neighbor_alltoall") == 0)
-        error = MPI_Neighbor_alltoall(b->out, bytes, MPI_BYTE, b->in, bytes, MPI_BYTE, line);
-    else if (strcmp(collective, "neighbor_alltoallv") == 0)
-        error = MPI_Neighbor_alltoallv(b->out, b->counts, b->offsets, MPI_BYTE, b->in, b->counts, b->offsets, MPI_BYTE,
-                                       line);
-    else if (strcmp(collective, "neighbor_alltoallw") == 0)
-        error = MPI_Neighbor_alltoallw(b->out, b->counts, b->far, b->types, b->in, b->counts, b->far, b->types, line);
+    if (later)
+        error = end(begin_near(how, bytes, b, line, &request), &request);
+    else
+        error = block_near(how, bytes, b, line);
     MPI_Comm_free(&line);
     return error;
 }
@@ -166,13 +200,13 @@ int call_once(const char *collective, int bytes, MPI_Comm comm)
     int error = block(collective, bytes, &made, comm);
     if (error == UNKNOWN && strcmp(collective, "reduce_scatter") == 0)
         error = MPI_Reduce_scatter(made.out, made.in, divided(bytes, &made, comm), MPI_BYTE, MPI_BOR, comm);
-    if (error == UNKNOWN && strncmp(collective, near, strlen(near)) == 0)
-        error = to_neighbours(collective, bytes, &made, comm);
+    const bool later = collective[0] == 'i';
+    const char *name = collective + later;
+    if (error == UNKNOWN && strncmp(name, near, strlen(near)) == 0)
+        error = to_neighbours(name + strlen(near), later, bytes, &made, comm);
     if (error == UNKNOWN) {
         MPI_Request request = MPI_REQUEST_NULL;
-        error = begin(collective, bytes, &made, comm, &request);
-        const int waited = MPI_Wait(&request, MPI_STATUS_IGNORE);
-        error = error == MPI_SUCCESS ? waited : error;
+        error = end(begin(collective, bytes, &made, comm, &request), &request);
     }
     buffers_free(&made);
     return error;
