@@ -1,3 +1,4 @@
+#include "../group/cost.h"
 #include "../node/allgather.h"
 #include "../node/node.h"
 
@@ -11,7 +12,8 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     /* A system call for each, which looks up every page. */
     return comm->costs.node_latency +
-           (comm->ranks - 1) * (6 * comm->costs.node_latency + (double)shape->bytes * comm->costs.node_byte);
+           (comm->ranks - 1) *
+               (6 * comm->costs.node_latency + (double)shape->bytes * comm->costs.node_byte * cost_pulled());
 }
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)

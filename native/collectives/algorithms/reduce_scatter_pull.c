@@ -12,7 +12,8 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     /* A system call for each, which looks up every page. */
     return comm->costs.node_latency * 2 +
-           (comm->ranks - 1) * (6 * comm->costs.node_latency + (double)shape->bytes * comm->costs.node_byte);
+           (comm->ranks - 1) *
+               (6 * comm->costs.node_latency + (double)shape->bytes * comm->costs.node_byte * cost_pulled());
 }
 
 static double cost_v(const struct coll_comm *comm, const struct shape *shape)

@@ -29,6 +29,11 @@ bool pull_possible(void)
     return false;
 }
 
+double pull_slower(void)
+{
+    return 0;
+}
+
 int pull_process(int world_rank)
 {
     (void)world_rank;
@@ -72,6 +77,7 @@ static struct found {
     int rank, process;
 } *found;
 static int found_ranks;
+static double slower;
 
 /* One system call moves at most so many bytes (MAX_RW_COUNT of the kernel is 2 GiB less a page). */
 static const int64_t longest = INT64_C(1) << 30;
@@ -175,14 +181,56 @@ void pull_withdraw(void)
     pull_must_permit = true;
 }
 
+/* Seconds, of the first rank, to read the second's `remote` or (`remote` 0) to copy its own. */
+static double seconds_of(const struct pull *pull, uint64_t remote, char *room, int64_t bytes)
+{
+    enum { ROUNDS = 6 };
+    double least = 1;
+    for (int i = 0; i < ROUNDS; i++) {
+        const double start = PMPI_Wtime();
+        if (remote == 0)
+            memcpy(room, room + bytes, (size_t)bytes);
+        else if (pull_read(pull, 1, remote, room, bytes) != MPI_SUCCESS)
+            return 0;
+        const double seconds = PMPI_Wtime() - start;
+        least = seconds < least ? seconds : least;
+    }
+    return least;
+}
+
+/* One rank alone: where all read at once and share CPUs, as they may, each would be as quick as it has luck. */
+static void measure(const struct pull *pull, MPI_Comm near, int ranks)
+{
+    const int64_t bytes = 512 << 10;
+    char *room = pull->local < 2 && ranks > 1 ? malloc(2 * (size_t)bytes) : NULL;
+    uint64_t address = (uint64_t)(uintptr_t)room;
+    if (room != NULL)
+        memset(room, 1, 2 * (size_t)bytes);
+    slower = 0;
+    if (ranks > 1 && PMPI_Bcast(&address, 1, MPI_UINT64_T, 1, near) == MPI_SUCCESS) {
+        double found = 0;
+        if (pull->local == 0 && room != NULL && address != 0) {
+            const double copied = seconds_of(pull, 0, room, bytes), read = seconds_of(pull, address, room, bytes);
+            found = copied > 0 ? read / copied : 0;
+        }
+        if (PMPI_Bcast(&found, 1, MPI_DOUBLE, 0, near) == MPI_SUCCESS) /* until then the second rank's memory is read */
+            slower = found;
+    }
+    free(room);
+}
+
 /* As things are; else, where they may be permitted, with permission, which is taken back. */
 static bool try(const struct pull *pull, MPI_Comm near, const struct offer *offers, const uint64_t *answers, int ranks)
 {
-    if (works(pull, near, offers, answers, ranks))
+    if (works(pull, near, offers, answers, ranks)) {
+        measure(pull, near, ranks);
         return true;
+    }
     if (!agreed(near, may_be_permitted()))
         return false;
     pull_must_permit = agreed(near, permit(true)) && works(pull, near, offers, answers, ranks);
+    if (pull_must_permit)
+        measure(pull, near, ranks);
     permit(false);
     return pull_must_permit;
 }
@@ -245,6 +293,11 @@ void pull_end(void)
 bool pull_possible(void)
 {
     return found != NULL;
+}
+
+double pull_slower(void)
+{
+    return slower;
 }
 
 int pull_process(int world_rank)

@@ -29,6 +29,10 @@ void pull_end(void);
 /* Whether it works on this machine. */
 bool pull_possible(void);
 
+/* How many times as long as a copy of its own memory a rank takes to read as much of another's, long blocks; measured at the start, the
+ * same on all ranks of the machine. 0: it does not work. */
+double pull_slower(void);
+
 /* The process of a rank of MPI_COMM_WORLD that is on this machine; 0: it is not. */
 int pull_process(int world_rank);
 
