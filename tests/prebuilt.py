@@ -37,10 +37,11 @@ def for_compiler(mpicc: str, targets: tuple[build.Target, ...]) -> int:
     missing = {target: kept for target, kept in places.items() if not kept.exists()}
     cache().mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="build-", dir=cache()) as folder:
+        if missing:
+            build._build(mpicc, source, Path(folder), *missing)
         for target, kept in missing.items():
-            made = build._build(mpicc, source, Path(folder), target)
             kept.parent.mkdir(parents=True, exist_ok=True)
-            made.replace(kept)
+            (Path(folder) / target.file).replace(kept)
     return len(missing)
 
 
