@@ -81,10 +81,19 @@ def compiled(
     compiler = tools.mpicc if source.endswith(".c") else tools.mpifort
     if compiler is None:
         pytest.skip(f"no Fortran compiler of {tools.name}")
-    argv = [compiler, "-g", "-O1", *options, "-o", str(program), str(PROGRAMS / source), *after]
+    words = [compiler, "-g", "-O1", *options, str(PROGRAMS / source), *after]
+    key = (*words, *(Path(word).read_bytes() for word in words[3:] if Path(word).is_file()))
+    if key in _COMPILED and _COMPILED[key].exists():
+        return program if program == _COMPILED[key] else Path(shutil.copy(_COMPILED[key], program))
+    argv = [*words[:1], "-o", str(program), *words[1:]]
     done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, timeout=_SECONDS, check=False)
     assert done.returncode == 0, done.stderr
+    _COMPILED[key] = program
     return program
+
+
+_COMPILED: dict[tuple[str | bytes, ...], Path] = {}
+"""What tests before this one have compiled: many start the same program. By command and by what its files hold."""
 
 
 @dataclass(frozen=True)
