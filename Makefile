@@ -23,7 +23,7 @@ test: $(VENV)/.test-installed
 	@echo "Building once what many tests start"; \
 	$(BIN)/python -m tests.prebuilt; \
 	echo "First half: what may run while another test does"; \
-	$(BIN)/python -m pytest -n 3 -m "not nightly and (beside or not (mpi or cluster))"; first=$$?; \
+	$(BIN)/python -m pytest -n 3 --dist worksteal -m "not nightly and (beside or not (mpi or cluster))"; first=$$?; \
 	if [ $$first = 2 ]; then exit 2; fi; \
 	echo "Second half: ranks that need the machine for themselves"; \
 	$(BIN)/python -m pytest -m "not nightly and not beside and (mpi or cluster)"; second=$$?; \
