@@ -50,7 +50,7 @@ class Toolchain:
         component = ["--mca", "osc", "pt2pt"] if self.name == "openmpi4" else []
         # Open MPI 5 sleeps a second in every MPI_Init where this component finds no network.
         component = ["--mca", "btl", "^ofi"] if self.name == "openmpi5" else component
-        # Other tests run on these CPUs, too: who waits gives way, which Open MPI does by itself for its own ranks alone.
+        # Other tests run on these CPUs, too: who waits gives way, which Open MPI does by itself for its own ranks only.
         component += ["--mca", "mpi_yield_when_idle", "1"]
         return [self.mpirun, "--oversubscribe", *component, "-n", str(ranks), *words]
 
@@ -84,7 +84,8 @@ def compiled(
     if compiler is None:
         pytest.skip(f"no Fortran compiler of {tools.name}")
     words = [compiler, "-g", "-O1", *options, str(PROGRAMS / source), *after]
-    key = (*words, *(Path(word).read_bytes() for word in words[3:] if Path(word).is_file()))
+    held = [Path(word).read_bytes() for word in words[3:] if Path(word).is_file()]
+    key = (" ".join(words), *held)
     if key in _COMPILED and _COMPILED[key].exists():
         return program if program == _COMPILED[key] else Path(shutil.copy(_COMPILED[key], program))
     argv = [*words[:1], "-o", str(program), *words[1:]]
@@ -94,7 +95,7 @@ def compiled(
     return program
 
 
-_COMPILED: dict[tuple[str | bytes, ...], Path] = {}
+_COMPILED: dict[tuple[object, ...], Path] = {}
 """What tests before this one have compiled: many start the same program. By command and by what its files hold."""
 
 
