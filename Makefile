@@ -17,7 +17,8 @@ tune: $(VENV)/.installed
 	$(BIN)/unisono tune --resume $(ARGS)
 
 # Hundreds of tests start Python: it keeps its bytecode, as it does for users, whatever the environment says.
-# Both halves run whatever becomes of the first; a Ctrl-C (pytest ends with 2) ends it all.
+# Both halves run whatever becomes of the first; a Ctrl-C (pytest ends with 2) ends it all. Three workers for two cores, as
+# launches wait; each goes on with the tests of one file, for which the same is set up, and takes those of others at the end.
 test: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/.test-installed
 	@echo "Building once what many tests start"; \
