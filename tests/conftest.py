@@ -33,6 +33,10 @@ receive_ignored_signals()
 # What commands print is compared in English, whatever the language of whoever runs the tests.
 os.environ["UNISONO_LANG"] = "en"
 
+# Every rank of Open MPI 5 asks libfabric for networks; to see what verbs could do that reads all symbols of the kernel,
+# half of what a launch takes of the processors. No test has such a network.
+os.environ.setdefault("FI_PROVIDER", "^verbs")
+
 # What is built as users build it, optimized, has no warnings; tests/measure/test_native.py optimizes little. GCC 12
 # takes MPICH's MPI_STATUSES_IGNORE, an address that stands for nothing, for an array that is too short.
 os.environ.setdefault("CFLAGS", "-Werror -Wno-error=stringop-overflow")

@@ -67,9 +67,27 @@ static int64_t size_of(uint32_t round, int from, int to)
     return bytes < longest ? bytes : longest;
 }
 
-static char byte_of(uint32_t round, int from, int to, int64_t i)
+/* Byte i of the message whose number is `first`. */
+static inline char byte_of(uint32_t first, int64_t i)
 {
-    return (char)(mixed(round, (uint32_t)from, (uint32_t)to) + (uint32_t)i * 7 + (uint32_t)(i >> 8));
+    return (char)(first + (uint32_t)i * 7 + (uint32_t)(i >> 8));
+}
+
+static void write_message(uint32_t round, int from, int to, char *message, int64_t bytes)
+{
+    const uint32_t first = mixed(round, (uint32_t)from, (uint32_t)to);
+    for (int64_t i = 0; i < bytes; i++)
+        message[i] = byte_of(first, i);
+}
+
+/* How many of its bytes are not those that were written. */
+static int wrong_bytes(uint32_t round, int from, int to, const char *message, int64_t bytes)
+{
+    const uint32_t first = mixed(round, (uint32_t)from, (uint32_t)to);
+    int wrong = 0;
+    for (int64_t i = 0; i < bytes; i++)
+        wrong += message[i] != byte_of(first, i);
+    return wrong;
 }
 
 struct rank {
@@ -89,8 +107,7 @@ static void exchange_once(struct rank *rank, uint32_t round, char *send, char *r
         in[i] = (kind == 2 && me != root) || (kind == 3 && i != root) ? 0 : size_of(round, i, me);
         out_at[i] = sent, in_at[i] = received;
         sent += out[i], received += in[i];
-        for (int64_t k = 0; k < out[i]; k++)
-            send[out_at[i] + k] = byte_of(round, me, i, k);
+        write_message(round, me, i, send + out_at[i], out[i]);
     }
     memset(receive, 0, (size_t)received + 1);
     static const int64_t from[] = {INT64_MAX, PAIR_ROOM + 1, 5000};
@@ -98,8 +115,7 @@ static void exchange_once(struct rank *rank, uint32_t round, char *send, char *r
     int error = exchange(&rank->comm, send, &flow_out, receive, &flow_in, pulls ? from[round / 12 % 3] : INT64_MAX);
     rank->wrong += error != MPI_SUCCESS || receive[received] != 0;
     for (int i = 0; i < ranks; i++)
-        for (int64_t k = 0; k < in[i]; k++)
-            rank->wrong += receive[in_at[i] + k] != byte_of(round, i, me, k);
+        rank->wrong += wrong_bytes(round, i, me, receive + in_at[i], in[i]);
 }
 
 /* Of an exchange in lines alone; every fourth is of blocks alike. */
@@ -116,15 +132,13 @@ static void inline_once(struct rank *rank, uint32_t round, char *send, char *rec
     int me = rank->node.rank;
     for (int i = 0; i < ranks; i++) {
         out[i] = short_size(round, me, i), in[i] = short_size(round, i, me), at[i] = i * PAIR_ROOM;
-        for (int64_t k = 0; k < out[i]; k++)
-            send[at[i] + k] = byte_of(round, me, i, k);
+        write_message(round, me, i, send + at[i], out[i]);
     }
     const struct flow flow_out = {-1, 0, out, at}, flow_in = {-1, 0, in, at};
     rank->wrong += (me % 2 ? exchange_inline(&rank->comm, send, &flow_out, receive, &flow_in)
                            : exchange(&rank->comm, send, &flow_out, receive, &flow_in, INT64_MAX)) != MPI_SUCCESS;
     for (int i = 0; i < ranks; i++)
-        for (int64_t k = 0; k < in[i]; k++)
-            rank->wrong += receive[at[i] + k] != byte_of(round, i, me, k);
+        rank->wrong += wrong_bytes(round, i, me, receive + at[i], in[i]);
 }
 
 static void *run(void *argument)

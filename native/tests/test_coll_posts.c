@@ -95,6 +95,12 @@ static struct call draw(int operation)
     return call;
 }
 
+static int64_t numbers_given(const struct call *call)
+{
+    const bool to_each = call->collective == COLL_IALLTOALL || call->collective == COLL_ISCATTER;
+    return call->count * (to_each ? ranks : 1);
+}
+
 /* What this rank must get as number `index`. */
 static uint32_t expected(const struct operation *operation, int64_t index)
 {
@@ -194,7 +200,7 @@ static void *run(void *argument)
         struct call call = draw(k);
         const struct shape shape = {.bytes = call.bytes};
         CHECK(operation != NULL && posts_fit(&comm, call.collective, &shape));
-        for (int64_t i = 0; i < NUMBERS; i++)
+        for (int64_t i = 0; i < numbers_given(&call); i++)
             operation->given[i] = number_of(k, rank, i);
         operation->got = malloc((size_t)(4 * call.count + 4) * (size_t)ranks);
         if (collective_is_near_later(call.collective))

@@ -16,6 +16,7 @@ from unisono.measure.session import Session
 
 @pytest.mark.cluster
 @pytest.mark.mpi
+@pytest.mark.beside
 @pytest.mark.parametrize("placement", ["block", "cyclic:node"])
 def test_the_benchmark_over_four_nodes(installed: Installed, cluster: MakeCluster, placement: str) -> None:
     if installed.machine.cores < 2:

@@ -12,7 +12,7 @@ from unisono.core.errors import UserError
 
 __all__ = ["installed"]
 
-pytestmark = pytest.mark.mpi
+pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 
 
 def test_ranks_that_would_not_find_each_other_are_refused(installed: Installed) -> None:

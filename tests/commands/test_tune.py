@@ -72,6 +72,7 @@ def triples(path: Path) -> list[tuple[object, ...]]:
         return [(s.round, s.case, s.size, s.setting) for s in store.samples()]
 
 
+@pytest.mark.beside
 def test_one_command_leaves_everything_in_one_directory(tuned: Path) -> None:
     out = tuned / "unisono-out"
     assert {p.name for p in out.iterdir()} >= {"study.db", "tuning.toml", "report.html", "export"}
@@ -85,6 +86,7 @@ def test_one_command_leaves_everything_in_one_directory(tuned: Path) -> None:
     assert {proof.collective: proof.verdict for proof in read(out / "tuning.toml").proof} == proven
 
 
+@pytest.mark.beside
 def test_the_tuning_is_shown_looked_up_and_reported(tuned: Path) -> None:
     tuning = tuned / "unisono-out" / "tuning.toml"
     shown = unisono("show", tuning, env={"UNISONO_MPIRUN": str(EMBEDDED)})
@@ -107,6 +109,7 @@ def test_the_tuning_is_shown_looked_up_and_reported(tuned: Path) -> None:
     assert "<html" in page.read_text()
 
 
+@pytest.mark.beside
 def test_a_proof_of_another_decision_is_not_shown_as_this_ones(tuned: Path, tmp_path: Path) -> None:
     """As where a study was continued, and now decides otherwise."""
     db = tmp_path / "study.db"
@@ -120,6 +123,7 @@ def test_a_proof_of_another_decision_is_not_shown_as_this_ones(tuned: Path, tmp_
     assert "is of what was decided before the study was continued, and is left out" in " ".join(done.stderr.split())
 
 
+@pytest.mark.beside
 def test_a_study_compared_with_itself_does_not_differ(tuned: Path) -> None:
     db = tuned / "unisono-out" / "study.db"
     done = unisono("compare", db, db, "--json")
@@ -127,6 +131,7 @@ def test_a_study_compared_with_itself_does_not_differ(tuned: Path) -> None:
     json.loads(done.stdout)
 
 
+@pytest.mark.beside
 @pytest.mark.parametrize("format", ["openmpi", "ucx", "shell", "mpirun"])
 def test_every_export_is_taken_by_the_mpi(tuned: Path, tmp_path: Path, format: str) -> None:
     tuning = tuned / "unisono-out" / "tuning.toml"
@@ -135,6 +140,7 @@ def test_every_export_is_taken_by_the_mpi(tuned: Path, tmp_path: Path, format: s
     assert list(tmp_path.iterdir())
 
 
+@pytest.mark.beside
 def test_run_adds_the_setting_and_keeps_the_exit_status(tuned: Path) -> None:
     tuning = tuned / "unisono-out" / "tuning.toml"
     words: list[str | Path] = ["run", "--tuning", tuning, "--"]
@@ -153,6 +159,7 @@ SYSTEM_FIRST = {"PATH": "/usr/bin:/bin", "UNISONO_MPIRUN": "", **ROOT}
 """Another MPI than the one tuned is what a shell finds."""
 
 
+@pytest.mark.beside
 @pytest.mark.usefixtures("system")
 def test_the_mpi_of_a_study_is_remembered_whatever_is_first_on_path(tuned: Path, tmp_path: Path) -> None:
     tuning = tuned / "unisono-out" / "tuning.toml"
@@ -173,6 +180,7 @@ def test_the_mpi_of_a_study_is_remembered_whatever_is_first_on_path(tuned: Path,
     assert str(EMBEDDED) in resumed.stderr
 
 
+@pytest.mark.beside
 @pytest.mark.usefixtures("system")
 def test_a_bare_mpirun_is_the_tunings_where_the_program_is_of_that_mpi(tuned: Path, tmp_path: Path) -> None:
     tuning = tuned / "unisono-out" / "tuning.toml"
@@ -199,6 +207,7 @@ def test_a_bare_mpirun_is_the_tunings_where_the_program_is_of_that_mpi(tuned: Pa
     assert named.stdout.startswith("/usr/bin/mpirun ")
 
 
+@pytest.mark.beside
 def test_verify_reads_the_metric_and_gives_a_verdict(tuned: Path) -> None:
     tuning = tuned / "unisono-out" / "tuning.toml"
     program: list[str | Path] = [EMBEDDED, "-n", "2", "sh", "-c", "echo Time in seconds = 1.25"]
@@ -236,6 +245,7 @@ def test_dry_run_prints_every_command_and_runs_nothing(study: Path, tmp_path: Pa
     assert len(counted["commands"]) == len(lines)
 
 
+@pytest.mark.beside
 def test_an_existing_study_is_continued_only_when_asked(tuned: Path, study: Path) -> None:
     said = refused(unisono("tune", study, "-o", tuned / "unisono-out", "--mpirun", EMBEDDED))
     assert "--resume" in said
@@ -246,6 +256,7 @@ def test_an_existing_study_is_continued_only_when_asked(tuned: Path, study: Path
     assert f"unisono tune --resume -o {tuned / 'unisono-out'}" in said
 
 
+@pytest.mark.beside
 def test_another_machine_is_refused_unless_forced(tuned: Path) -> None:
     """The environment is part of the fingerprint: a UCX variable set now was not set then."""
     words: list[str | Path] = ["tune", "--resume", "-o", tuned / "unisono-out", "--mpirun", EMBEDDED]

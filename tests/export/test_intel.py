@@ -117,6 +117,7 @@ def by_size(ppn: int) -> Plan:
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 def test_the_real_one_reads_every_entry(real: Machine, tmp_path: Path) -> None:
     one = by_size(2)
     made = tuning(one)

@@ -198,6 +198,7 @@ def checked(mpich: Machine, format: str, folder: Path, one: Plan | None = None) 
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 def test_mpich_takes_its_files_and_variables(mpich: Machine, tmp_path: Path) -> None:
     one = plan_for(mpich)
     for format in ("mpich-json", "mpich-env"):
@@ -215,6 +216,7 @@ def test_mpich_takes_its_files_and_variables(mpich: Machine, tmp_path: Path) -> 
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 def test_a_rule_for_small_calls_is_seen_though_mpich_makes_such_calls_itself(
     mpich: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -244,6 +246,7 @@ def test_a_rule_for_small_calls_is_seen_though_mpich_makes_such_calls_itself(
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 def test_a_run_names_the_same_files(mpich: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those whose every range is shown to be taken above; programs start and call with them."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -267,6 +270,7 @@ def test_a_run_names_the_same_files(mpich: Machine, tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 def test_what_no_file_can_name_is_said_by_a_variable(tmp_path: Path) -> None:
     """The reader of MPICH 5 leaves a parameter of barrier's recexch undefined."""
     mpich = installed(WHERE["mpich5"])
@@ -288,6 +292,7 @@ def test_what_no_file_can_name_is_said_by_a_variable(tmp_path: Path) -> None:
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 def test_a_file_that_does_not_do_what_the_plan_says_is_not_taken(mpich: Machine, tmp_path: Path) -> None:
     """A variable that names an algorithm wins over the file, without a word."""
     export(tuning(plan_for(mpich)), "mpich-json", plan_for(mpich), mpich, tmp_path)

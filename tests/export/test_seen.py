@@ -105,6 +105,7 @@ def test_the_probe_has_no_warnings(name: str, request: pytest.FixtureRequest, tm
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 @pytest.mark.parametrize("ranks", [2, 3])
 @pytest.mark.parametrize("name", ["embedded", "system"])
 def test_the_probe_makes_every_call_that_our_library_serves(

@@ -19,7 +19,7 @@ from unisono.measure.session import Session
 from unisono.parameters.spelling import call_words
 from unisono.study.ours import preloaded
 
-pytestmark = pytest.mark.mpi
+pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 
 WHERE = {"mpich": "/usr/bin/mpiexec.mpich", "mpich5": f"{sys.prefix}/mpich5/bin/mpiexec"}
 WANTED = (

@@ -13,7 +13,7 @@ from unisono.machine.description import Machine
 from unisono.measure.session import Session
 from unisono.study.ours import preloaded
 
-pytestmark = pytest.mark.mpi
+pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 
 
 def test_settings_of_our_library(embedded: Machine, bench: Path) -> None:

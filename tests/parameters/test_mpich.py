@@ -54,6 +54,7 @@ WHERE = {
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 @pytest.mark.parametrize("which", WHERE)
 def test_every_variable_exists_and_takes_its_values(which: str, tmp_path: Path) -> None:
     mpirun, mpicc = WHERE[which]

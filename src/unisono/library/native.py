@@ -167,13 +167,15 @@ def _said(argv: list[str]) -> str:
     return done.stdout
 
 
-def _build(mpicc: str, source: Path, folder: Path, target: Target) -> Path:
+def _build(mpicc: str, source: Path, folder: Path, target: Target, *more: Target) -> Path:
+    """Where the first target is; `more` of them share what it is made of, and are built beside it."""
     _require_compiler(mpicc)
     cmake, ninja = tool("cmake"), tool("ninja")
     tools = [f"-DCMAKE_MAKE_PROGRAM={ninja}", f"-DPython3_EXECUTABLE={sys.executable}"]
     configure = [cmake, "-G", "Ninja", *tools, f"-DCMAKE_C_COMPILER={shutil.which(mpicc)}"]
     _step([*configure, "-S", str(source), "-B", str(folder)], mpicc, target)
-    _step([cmake, "--build", str(folder), "--target", target.name], mpicc, target)
+    names = [one.name for one in (target, *more)]
+    _step([cmake, "--build", str(folder), "--target", *names], mpicc, target)
     return folder / target.file
 
 
