@@ -80,6 +80,12 @@ static const enum collective drawn[] = {
     COLL_IALLREDUCE, COLL_IBCAST,   COLL_IALLGATHER, COLL_IBARRIER,           COLL_ISCAN, COLL_IGATHER, COLL_IREDUCE,
     COLL_IALLTOALL,  COLL_ISCATTER, COLL_IEXSCAN,    COLL_INEIGHBOR_ALLTOALLV};
 
+/* Whether a rank has a block for each. */
+static bool is_to_each(enum collective collective)
+{
+    return collective == COLL_IALLTOALL || collective == COLL_ISCATTER || collective_is_near_later(collective);
+}
+
 /* The same on all ranks. */
 static struct call draw(int operation)
 {
@@ -87,8 +93,7 @@ static struct call draw(int operation)
     struct call call = {.collective = drawn[chance % (sizeof drawn / sizeof *drawn)],
                         .root = (int)(chance >> 8) % ranks,
                         .reduction = {.element = 4, .combine = sum}};
-    const bool to_each = call.collective == COLL_IALLTOALL || call.collective == COLL_ISCATTER ||
-                         call.collective == COLL_INEIGHBOR_ALLTOALLV;
+    const bool to_each = is_to_each(call.collective);
     const int64_t most = chance >> 16 & 3 ? 20 : 1000, numbers = 1 + mixed((uint32_t)operation, 2) % (uint32_t)most;
     call.count = to_each ? numbers / ranks + 1 : numbers;
     call.bytes = call.collective == COLL_IBARRIER ? 0 : 4 * call.count;
@@ -97,8 +102,7 @@ static struct call draw(int operation)
 
 static int64_t numbers_given(const struct call *call)
 {
-    const bool to_each = call->collective == COLL_IALLTOALL || call->collective == COLL_ISCATTER;
-    return call->count * (to_each ? ranks : 1);
+    return call->count * (is_to_each(call->collective) ? ranks : 1);
 }
 
 /* What this rank must get as number `index`. */
