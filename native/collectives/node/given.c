@@ -81,14 +81,28 @@ static const unsigned char *block_for(int rank, int64_t most, const unsigned cha
     return given + entry.at;
 }
 
+void given_take_from(const struct call *call, int rank, int which, const unsigned char *given)
+{
+    if (call->receive_bytes[which] > 0)
+        memcpy((char *)call->receive + call->receive_at[which], block_for(rank, call->most, given),
+               (size_t)call->receive_bytes[which]);
+}
+
 static void take_near(const struct call *call, int rank, const unsigned char *first, int64_t apart)
 {
     const struct neighbours *around = call->around;
-    char *receive = call->receive;
     for (int i = 0; i < around->sources; i++)
-        if (call->receive_bytes[i] > 0)
-            memcpy(receive + call->receive_at[i], block_for(rank, call->most, first + around->source[i] * apart),
-                   (size_t)call->receive_bytes[i]);
+        if (around->source[i] >= 0)
+            given_take_from(call, rank, i, first + around->source[i] * apart);
+}
+
+int64_t given_own(const struct call *call)
+{
+    const int targets = call->around->targets;
+    int64_t bytes = targets * (int64_t)sizeof(struct entry);
+    for (int i = 0; i < targets; i++)
+        bytes += call->send_bytes[i];
+    return bytes;
 }
 
 void given_put(const struct call *call, int rank, int ranks, unsigned char *to)

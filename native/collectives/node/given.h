@@ -9,6 +9,9 @@ int64_t given_bytes(const struct call *call, int ranks);
 /* Of an ineighbor_*: how long each block may be where a rank may give so many bytes. */
 int64_t given_room(const struct call *call, int64_t bytes);
 
+/* Of an ineighbor_*: what this rank gives itself, or less. */
+int64_t given_own(const struct call *call);
+
 /* Puts there what this rank gives, which may be nothing. */
 void given_put(const struct call *call, int rank, int ranks, unsigned char *to);
 
@@ -23,5 +26,7 @@ int given_reader(const struct call *call, int which);
 
 /* What all of these gave is there: that of rank 0 from `first` on, that of each next one `apart` bytes further. */
 void given_take(const struct call *call, int rank, int ranks, const unsigned char *first, int64_t apart);
+/* Of an ineighbor_*: the same of one source alone, which has given what is there. */
+void given_take_from(const struct call *call, int rank, int which, const unsigned char *given);
 
 #endif

@@ -28,7 +28,9 @@ void posts_post(struct coll_comm *comm, struct post *post)
     struct posts *posts = comm->posts;
     const struct call *call = &post->call;
     const int rank = posts->rank;
-    given_put(call, rank, posts->ranks, posts_data(posts, post, rank));
+    struct post_line *line = posts_line(posts, post, rank);
+    line->is_here = post->is_long && collective_is_near_later(call->collective) && given_own(call) <= POST_ROOM;
+    given_put(call, rank, posts->ranks, line->is_here ? line->payload : posts_data(posts, post, rank));
     posts_give(posts, post);
     given_to_self(call, rank);
     given_expected(call, rank, posts->ranks, &post->seen, &post->until);
@@ -43,8 +45,7 @@ void posts_post(struct coll_comm *comm, struct post *post)
 /* Whether this rank has given what belongs to the operation; nobody has. */
 static bool has_given(const struct posts *posts, const struct post *post, int rank)
 {
-    return rank < 0 || atomic_load_explicit(&posts_part(posts, rank)->lines[post->number % POSTS].count,
-                                            memory_order_acquire) > post->number;
+    return rank < 0 || atomic_load_explicit(&posts_line(posts, post, rank)->count, memory_order_acquire) > post->number;
 }
 
 static bool is_ready(const struct posts *posts, struct post *post)
@@ -63,12 +64,32 @@ static void end_first(struct posts *posts, int error)
     post->finish(post, error);
 }
 
+/* What is long for some may be short for others, and in the line at which this rank has looked. */
+static void take_near(const struct posts *posts, const struct post *post)
+{
+    const struct neighbours *around = post->call.around;
+    for (int i = 0; i < around->sources; i++) {
+        const int source = around->source[i];
+        if (source < 0)
+            continue;
+        const struct post_line *line = posts_line(posts, post, source);
+        given_take_from(&post->call, posts->rank, i, line->is_here ? line->payload : posts_data(posts, post, source));
+    }
+}
+
+static void take(const struct posts *posts, const struct post *post)
+{
+    if (collective_is_near_later(post->call.collective))
+        take_near(posts, post);
+    else
+        given_take(&post->call, posts->rank, posts->ranks, posts_data(posts, post, 0), posts->segment.each);
+}
+
 void posts_move(struct coll_comm *comm)
 {
     struct posts *posts = comm->posts;
     while (posts->first != NULL && is_ready(posts, posts->first)) {
-        const struct post *post = posts->first;
-        given_take(&post->call, posts->rank, posts->ranks, posts_data(posts, post, 0), posts->segment.each);
+        take(posts, posts->first);
         end_first(posts, MPI_SUCCESS);
     }
 }

@@ -42,6 +42,7 @@ struct post {
 
 struct post_line {
     _Alignas(LINE_BYTES) _Atomic uint64_t count; /* the operation, plus 1 */
+    bool is_here; /* of data that could be longer, and lie in the arena: this rank's is short, and lies here */
     _Alignas(16) unsigned char payload[POST_ROOM];
 };
 
@@ -103,6 +104,8 @@ int64_t posts_piece(const struct coll_comm *comm, const struct call *call);
  * ranks. `may_wait`: for room. Then where what this rank gives belongs, and what another has given. */
 bool posts_decide(struct posts *posts, struct post *post, int64_t bytes, bool (*may_wait)(void *), void *with);
 unsigned char *posts_data(const struct posts *posts, const struct post *post, int local);
+/* A rank's line. */
+struct post_line *posts_line(const struct posts *posts, const struct post *post, int local);
 void posts_give(struct posts *posts, const struct post *post);
 
 /* The next operation, of which post->call and post->finish are set. Local. False: it is the MPI library's, on all ranks.

@@ -229,11 +229,16 @@ bool posts_decide(struct posts *posts, struct post *post, int64_t bytes, bool (*
 unsigned char *posts_data(const struct posts *posts, const struct post *post, int local)
 {
     struct posts_rank *part = posts_part(posts, local);
-    return post->is_long ? (unsigned char *)(part + 1) + post->at : part->lines[post->number % POSTS].payload;
+    return post->is_long ? (unsigned char *)(part + 1) + post->at : posts_line(posts, post, local)->payload;
+}
+
+struct post_line *posts_line(const struct posts *posts, const struct post *post, int local)
+{
+    return &posts_part(posts, local)->lines[post->number % POSTS];
 }
 
 void posts_give(struct posts *posts, const struct post *post)
 {
-    struct post_line *line = &posts_part(posts, posts->rank)->lines[post->number % POSTS];
+    struct post_line *line = posts_line(posts, post, posts->rank);
     atomic_store_explicit(&line->count, post->number + 1, memory_order_release);
 }
