@@ -87,7 +87,7 @@ def test_neighbours(tools: Toolchain, ranks: int, form: str, tmp_path: Path) -> 
     """On grids and graphs, of which all ranks know who is whose neighbour or hear it when memory is offered."""
     if not tools.name.startswith("openmpi"):
         if form == "persistent":
-            pytest.skip("this MPI's own persistent collectives of neighbours end the program")
+            pytest.skip("this MPI's own persistent collectives of neighbours end this program")
         ranks = min(ranks, 3)  # whose ranks do not give their CPUs away
     program = compiled(tools, tmp_path, str(PROGRAMS / "later_near.c"))
     rules = tmp_path / "rules"
