@@ -63,7 +63,8 @@ def main() -> None:
         compile_ = [machine.mpi.mpicc, "-O2", f"-I{include}", str(SOURCE), "-o", str(program), "-ldl"]
         subprocess.run(compile_, timeout=120, check=True)
         more = [given.kind] if given.kind else []
-        line = command(machine, DEFAULT, 1, given.ranks, [str(program), str(given.rounds), *more])
+        argv, crowded = [str(program), str(given.rounds), *more], given.ranks > len(machine.cpus)
+        line = command(machine, DEFAULT, 1, given.ranks, argv, oversubscribe=crowded)
         library = recorder(machine.mpi.mpicc)
         added = with_variables(line.argv, launcher_of(line.argv), library, {"UNISONO_VERBOSE": "1"}, {})
         for _ in range(given.launches):

@@ -55,7 +55,8 @@ int64_t given_room(const struct call *call, int64_t bytes)
     return one > 0 ? one : 0;
 }
 
-static void put_near(const struct call *call, unsigned char *to)
+/* How many bytes this rank gives: entries, then blocks, of which those of an allgather are one. `to`: where they are put; NULL: nowhere. */
+static int64_t lay_out(const struct call *call, unsigned char *to)
 {
     const struct neighbours *around = call->around;
     const char *send = call->send;
@@ -63,29 +64,35 @@ static void put_near(const struct call *call, unsigned char *to)
     for (int i = 0, last = -1; i < around->targets; i++) {
         const int64_t bytes = call->send_bytes[i];
         const bool again = last >= 0 && call->send_at[i] == call->send_at[last] && bytes == call->send_bytes[last];
-        if (bytes > 0 && !again) { /* of an allgather all are one */
+        if (bytes > 0 && !again) {
             at = end, end += bytes, last = i;
-            memcpy(to + at, send + call->send_at[i], (size_t)bytes);
+            if (to != NULL)
+                memcpy(to + at, send + call->send_at[i], (size_t)bytes);
         }
         const struct entry entry = {around->target[i], (int32_t)at};
-        memcpy(to + i * (int64_t)sizeof entry, &entry, sizeof entry);
+        if (to != NULL)
+            memcpy(to + i * (int64_t)sizeof entry, &entry, sizeof entry);
     }
+    return end;
 }
 
-/* Who sends to this rank has it among its own. */
-static const unsigned char *block_for(int rank, int64_t most, const unsigned char *given)
+int64_t given_own(const struct call *call)
 {
-    struct entry entry = {-1, 0};
-    for (int64_t i = 0; i < most && entry.rank != rank; i++)
-        memcpy(&entry, given + i * (int64_t)sizeof entry, sizeof entry);
-    return given + entry.at;
+    return lay_out(call, NULL);
 }
 
+/* Who sends to this rank has it among its own. A program whose two ranks do not mean the same length reads no further than what one may
+ * give. */
 void given_take_from(const struct call *call, int rank, int which, const unsigned char *given)
 {
-    if (call->receive_bytes[which] > 0)
-        memcpy((char *)call->receive + call->receive_at[which], block_for(rank, call->most, given),
-               (size_t)call->receive_bytes[which]);
+    const int64_t bytes = call->receive_bytes[which];
+    struct entry entry = {-1, 0};
+    if (bytes == 0)
+        return;
+    for (int64_t i = 0; i < call->most && entry.rank != rank; i++)
+        memcpy(&entry, given + i * (int64_t)sizeof entry, sizeof entry);
+    if (entry.rank == rank && entry.at + bytes <= given_bytes(call, 0))
+        memcpy((char *)call->receive + call->receive_at[which], given + entry.at, (size_t)bytes);
 }
 
 static void take_near(const struct call *call, int rank, const unsigned char *first, int64_t apart)
@@ -96,20 +103,11 @@ static void take_near(const struct call *call, int rank, const unsigned char *fi
             given_take_from(call, rank, i, first + around->source[i] * apart);
 }
 
-int64_t given_own(const struct call *call)
-{
-    const int targets = call->around->targets;
-    int64_t bytes = targets * (int64_t)sizeof(struct entry);
-    for (int i = 0; i < targets; i++)
-        bytes += call->send_bytes[i];
-    return bytes;
-}
-
 void given_put(const struct call *call, int rank, int ranks, unsigned char *to)
 {
     const char *send = call->send;
     if (collective_is_near_later(call->collective)) {
-        put_near(call, to);
+        lay_out(call, to);
         return;
     }
     if (is_nothing(call, rank))

@@ -9,7 +9,7 @@ int64_t given_bytes(const struct call *call, int ranks);
 /* Of an ineighbor_*: how long each block may be where a rank may give so many bytes. */
 int64_t given_room(const struct call *call, int64_t bytes);
 
-/* Of an ineighbor_*: what this rank gives itself, or less. */
+/* Of an ineighbor_*: bytes that this rank itself gives. */
 int64_t given_own(const struct call *call);
 
 /* Puts there what this rank gives, which may be nothing. */

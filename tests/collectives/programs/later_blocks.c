@@ -5,28 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { COMMS = 3, KINDS = 5, UNDER_WAY = 6, RANKS = 16, LONG = 9000, GAP = 2 };
+#include "blocks.h"
+
+enum { COMMS = 3, KINDS = 5, UNDER_WAY = 6 };
 
 static int wrong;
-
-static unsigned mixed(unsigned a, unsigned b)
-{
-    unsigned x = a * 2654435761u ^ b * 40503u;
-    x = (x ^ x >> 15) * 2246822519u;
-    return x ^ x >> 13;
-}
-
-/* Numbers of what one rank has for another: known to all, used by the two alone. */
-static int length(unsigned call, int from, int to)
-{
-    unsigned chance = mixed(call, (unsigned)(from * RANKS + to));
-    return chance % 4 == 0 ? 0 : chance % 7 == 0 ? LONG + (int)(chance >> 8) % 100 : 1 + (int)(chance >> 8) % 40;
-}
-
-static int number(unsigned call, int from, int to, int index)
-{
-    return (int)(mixed(call + 7, (unsigned)(from * RANKS + to)) >> 2) + index;
-}
 
 struct one {
     MPI_Request request;
@@ -34,7 +17,7 @@ struct one {
     unsigned call;
     MPI_Comm comm;
     MPI_Datatype type;
-    int counts[2][RANKS], at[2][RANKS];
+    int counts[2][RANKS_MOST], at[2][RANKS_MOST];
     int *send, *receive;
 };
 

@@ -1,11 +1,13 @@
 /* Nonblocking and persistent collectives of neighbours: on a line, on a ring, on a torus that may be two ranks wide, on graphs in
  * which anybody may be anybody's neighbour, or somebody twice; short blocks and long ones, types with gaps, types that are freed
  * before the wait, several calls under way, ranks that are ahead of others, and other collectives between. What comes must be what
- * was sent; persistent ones are started several times. Where somebody is somebody's neighbour twice all sends to one neighbour are alike, as MPI libraries differ there. */
+ * was sent; persistent ones are started several times, with the word "ours" such alone as our library serves. Where somebody is somebody's neighbour twice all sends to one neighbour are alike, as MPI libraries differ there. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "blocks.h"
 
 #if MPI_VERSION >= 4 || (defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION >= 5)
 #define HAS_PERSISTENT 1
@@ -20,28 +22,9 @@
 #define HAS_W_ON_GRAPHS 1
 #endif
 
-enum { SHAPES = 6, GRAPHS = 3, KINDS = 5, UNDER_WAY = 4, STARTS = 6, MOST = 64, LONG = 9000, GAP = 2 };
+enum { SHAPES = 6, GRAPHS = 3, KINDS = 5, UNDER_WAY = 4, STARTS = 6 };
 
-static int wrong;
-
-static unsigned mixed(unsigned a, unsigned b)
-{
-    unsigned x = a * 2654435761u ^ b * 40503u;
-    x = (x ^ x >> 15) * 2246822519u;
-    return x ^ x >> 13;
-}
-
-/* Numbers of what one rank has for another. */
-static int length(unsigned call, int from, int to)
-{
-    unsigned chance = mixed(call, (unsigned)(from * MOST + to));
-    return chance % 4 == 0 ? 0 : chance % 9 == 0 ? LONG + (int)(chance >> 8) % 100 : 1 + (int)(chance >> 8) % 40;
-}
-
-static int number(unsigned call, int from, int to, int index)
-{
-    return (int)(mixed(call + 7, (unsigned)(from * MOST + to)) >> 2) + index;
-}
+static int wrong, only_ours;
 
 struct one {
     MPI_Request request;
@@ -49,15 +32,15 @@ struct one {
     int kind, rank, start, step; /* how often it was started before; ints from number to number */
     MPI_Comm comm;
     MPI_Datatype type;
-    int targets, sources, target[MOST], source[MOST];
-    int counts[2][MOST], at[2][MOST], room[2], *send, *receive;
-    MPI_Aint far[2][MOST];
-    MPI_Datatype types[2][MOST];
+    int targets, sources, target[RANKS_MOST], source[RANKS_MOST];
+    int counts[2][RANKS_MOST], at[2][RANKS_MOST], room[2], *send, *receive;
+    MPI_Aint far[2][RANKS_MOST];
+    MPI_Datatype types[2][RANKS_MOST];
 };
 
 static void find_neighbours(struct one *one)
 {
-    int kind, weights[MOST], weighted;
+    int kind, weights[RANKS_MOST], weighted;
     MPI_Topo_test(one->comm, &kind);
     if (kind == MPI_CART) {
         int dimensions;
@@ -72,14 +55,20 @@ static void find_neighbours(struct one *one)
     }
 }
 
+/* What is short enough for ours, where nothing else is wanted. */
+static int fit(int numbers)
+{
+    return only_ours && numbers >= LONG ? numbers % LONG : numbers;
+}
+
 /* Of an allgather the same for all; of those without a v everywhere. */
 static int wanted(const struct one *one, int from, int to)
 {
     switch (one->kind) {
-    case 0: return 1 + length(one->call, 0, 0);
-    case 1: return length(one->call, from, 0);
-    case 2: return 1 + length(one->call, 0, 0);
-    default: return length(one->call, from, to);
+    case 0:
+    case 2: return 1 + fit(length(one->call, 0, 0));
+    case 1: return fit(length(one->call, from, 0));
+    default: return fit(length(one->call, from, to));
     }
 }
 
@@ -185,14 +174,14 @@ static void check(const struct one *one)
 /* Whoever chance says; `twice`: each of them two times. */
 static MPI_Comm graph(int rank, int ranks, unsigned chance, int twice)
 {
-    static const int weights[MOST];
-    int sources[MOST], targets[MOST], in = 0, out = 0;
+    static const int weights[RANKS_MOST];
+    int sources[RANKS_MOST], targets[RANKS_MOST], in = 0, out = 0;
     MPI_Comm made;
     for (int other = 0; other < ranks; other++)
         for (int k = 0; k <= twice; k++) {
-            if (mixed(chance, (unsigned)(rank * MOST + other)) % 3 != 0)
+            if (mixed(chance, (unsigned)(rank * RANKS_MOST + other)) % 3 != 0)
                 targets[out++] = other;
-            if (mixed(chance, (unsigned)(other * MOST + rank)) % 3 != 0)
+            if (mixed(chance, (unsigned)(other * RANKS_MOST + rank)) % 3 != 0)
                 sources[in++] = other;
         }
     for (int i = 0; i < in / 2 && !twice; i++) { /* in another order */
@@ -215,11 +204,18 @@ static void make(MPI_Comm *comms, int rank, int ranks)
         comms[i] = graph(rank, ranks, i, i == 5);
 }
 
+/* Whether somebody may be somebody's neighbour twice. */
+static int is_twice(int shape, int ranks)
+{
+    return shape == 2 || shape == 5 || (shape == 1 && ranks == 2);
+}
+
 int main(int argc, char **argv)
 {
-    const int calls = argc > 1 ? atoi(argv[1]) : 1000, persistent = argc > 2 && strcmp(argv[2], "persistent") == 0;
+    const int calls = argc > 1 ? atoi(argv[1]) : 1000, persistent = argc > 2 && strcmp(argv[2], "nonblocking") != 0;
     MPI_Comm comms[SHAPES];
     int rank, ranks, all;
+    only_ours = argc > 2 && strcmp(argv[2], "ours") == 0;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -234,11 +230,10 @@ int main(int argc, char **argv)
         MPI_Request requests[UNDER_WAY];
         for (int i = 0; i < UNDER_WAY; i++) {
             const unsigned call = (unsigned)(from + i), chance = mixed(call, 99);
-            const int shape = (int)(chance % SHAPES), kind = (int)((chance >> 6) % KINDS);
-            one[i] =
-                (struct one){.call = call, .kind = shape == 2 || shape == 5 ? kind % 2 : kind, .comm = comms[shape]};
-            one[i].kind = shape == 1 && ranks == 2 ? kind % 2 : one[i].kind; /* a ring of two, so somebody twice */
-            if (!HAS_W_ON_GRAPHS && shape >= GRAPHS && one[i].kind == 4)
+            const int drawn = (int)(chance % SHAPES), kind = (int)((chance >> 6) % KINDS);
+            const int shape = only_ours && is_twice(drawn, ranks) ? 0 : drawn;
+            one[i] = (struct one){.call = call, .kind = is_twice(shape, ranks) ? kind % 2 : kind, .comm = comms[shape]};
+            if (!HAS_W_ON_GRAPHS && !only_ours && shape >= GRAPHS && one[i].kind == 4)
                 one[i].kind = 3;
             MPI_Comm_rank(one[i].comm, &one[i].rank);
             one[i].step = mixed(call, (unsigned)rank) & 1 ? GAP : 1;
