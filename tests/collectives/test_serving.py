@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -133,3 +134,20 @@ def test_rules_say_who_serves(tmp_path: Path) -> None:
     assert ran.status == 0
     said = [line for line in ran.error.splitlines() if str(rules) in line]
     assert len(said) == 1 and f"{rules}:2: " in said[0]
+
+
+def test_ranks_that_share_cpus_meet_in_shared_memory(tmp_path: Path) -> None:
+    """Nothing is tried there, so the models choose: whoever waits for a message waits for its sender to get a CPU."""
+    tools, ranks = toolchain("openmpi5"), 8
+    if len(os.sched_getaffinity(0)) >= ranks:
+        pytest.skip(f"here {ranks} ranks have a CPU each")
+    program = compiled(tools, tmp_path, str(PROGRAMS / "sizes.c"))
+    env = {"UNISONO_COLLECTIVES": "on", "UNISONO_VERBOSE": "1"}
+    ran = run(tools, tmp_path, program, ranks=ranks, env=env, record=False)
+    assert (ran.status, ran.out.count("right")) == (0, ranks), ran.out + ran.error
+    served = set(re.findall(r"unisono: +(bcast|allreduce) +\S+ +(\S+) +\d+$", ran.error, re.MULTILINE))
+    assert ("allreduce", "unisono/inline") in served
+    assert not any("flat" in how or how == "mpi" for _, how in served), served
+    slower = re.search(r"to read another rank's memory takes (\S+) times as long as a copy", ran.error)
+    if slower is not None and float(slower[1]) >= 3:  # then slices copy less
+        assert ("allreduce", "unisono/pull") not in served
