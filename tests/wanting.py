@@ -58,6 +58,7 @@ WANTS = (
         "hpcc lammps quantum-espresso quantum-espresso-data",
     ),
     Want("a C compiler and make", r"no C compiler|no make|^(cc|gcc|ld|strip|objcopy) is not", "build-essential"),
+    Want("gdb", r"^gdb ", "gdb"),
     Want("UCX", r"no UCX|no pml/ucx", otherwise="an Open MPI with UCX"),
     Want("tools for virtual nodes", r"util-linux, iproute2", "util-linux iproute2"),
     Want("locales", r"locale", "locales"),
@@ -70,7 +71,7 @@ WANTS = (
         otherwise="permit user namespaces, or run as root outside of a container",
     ),
     Want("memory cgroups", r"cgroup", otherwise="run as root on a machine with them"),
-    Want("a second core", r"two cores|two CPUs|one core|not a machine on which two ranks"),
+    Want("a second core", r"two cores|two CPUs|one core|cores are shared|not a machine on which two ranks"),
     Want("ThreadSanitizer", r"ThreadSanitizer", otherwise="a compiler with it, gcc or clang"),
     Want("MPI_THREAD_MULTIPLE", r"MPI_THREAD_MULTIPLE", otherwise="an MPI built with it"),
 )
@@ -78,6 +79,7 @@ WANTS = (
 
 NOTHING_LACKS = (
     r"one MPI is enough|has ordered lists|has no words|Open MPI [\d.]+\w* (can$|does not)|has the memory for it"
+    r"|ranks have a CPU each"
     r"|this MPI (does not run (in|without)|has no persistent collectives)"
     r"|this MPI's own (nonblocking|persistent|launcher)"
 )
