@@ -14,7 +14,8 @@ library.) A host may move the machine's processors, and then everything takes se
 measured in the usual state is measured again. Prints, a size: our best algorithm, our own choice, the best peer, best
 peer / ours, best peer / choice, best of ours / choice (in the launches of the choice), and how far we are from the
 physical limit. Medians over rounds; ours, the choice and every peer each by the quicker of ob1 and UCX. The last line
-is JSON. With more ranks than CPUs they are bound, as many to a core, and four collectives of four sizes are measured.
+is JSON. With more ranks than CPUs they are bound, as many to a core or (--uneven) three of four to the first, and four
+collectives of four sizes are measured.
 """
 
 from __future__ import annotations
@@ -91,7 +92,17 @@ def evenly(line: Command) -> Command:
     return replace(line, argv=["core:overload-allowed" if word == "none" else word for word in line.argv])
 
 
-def open_mpi(machine: Machine, ranks: int) -> list[Peer]:
+def unevenly(line: Command, ranks: int, machine: Machine) -> Command:
+    """Three of four ranks on the first CPU, the others on the last. The program is the line's last word."""
+    first, last = machine.cpus[0].cpu, machine.cpus[-1].cpu
+    bind = (
+        f'cpu={first}; [ "$OMPI_COMM_WORLD_LOCAL_RANK" -lt {ranks - ranks // 4} ] || cpu={last}; '
+        'exec taskset -c $cpu "$0"'
+    )
+    return replace(line, argv=[*line.argv[:-1], "sh", "-c", bind, line.argv[-1]])
+
+
+def open_mpi(machine: Machine, ranks: int, *, uneven: bool) -> list[Peer]:
     """Open MPI over both of its ways to send, our library in the ranks."""
     assert machine.mpi is not None
     program, library = bench_program(machine.mpi.mpicc), recorder(machine.mpi.mpicc)
@@ -100,7 +111,8 @@ def open_mpi(machine: Machine, ranks: int) -> list[Peer]:
     for name, setting in (("Open MPI ob1", Setting({"pml": "ob1"})), ("Open MPI UCX", Setting({"pml": "ucx"}))):
         words = sweep_words(machine)
         line = command(machine, setting, 1, ranks, [str(program)], oversubscribe=crowded, extra_mca=words)
-        line = preloaded(evenly(line) if crowded else line, library, machine)
+        line = unevenly(line, ranks, machine) if uneven else evenly(line) if crowded else line
+        line = preloaded(line, library, machine)
         found.append(Peer(name, line, peers=True, ours=True))
         chooses = replace(line, env={**line.env, "UNISONO_COLLECTIVES": "on"})
         found.append(Peer(f"{MODEL}, {name}", chooses, ours=True))
@@ -341,6 +353,7 @@ def main() -> int:
     parser.add_argument("--mpich", metavar="MPIEXEC", help="of an MPICH, with its mpicc beside it")
     parser.add_argument("--intel", metavar="MPIEXEC", help="of an Intel MPI; takes --mpich too")
     parser.add_argument("--ranks", type=int, default=2)
+    parser.add_argument("--uneven", action="store_true", help="more ranks than CPUs, three of four on the first CPU")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--collective", action="append", choices=COLLECTIVES)
     parser.add_argument("--size", action="append", type=int, metavar="BYTES")
@@ -352,12 +365,18 @@ def main() -> int:
     crowded = given.ranks > len(machine.cpus)
     given.collective = given.collective or list(CROWDED_COLLECTIVES if crowded else COLLECTIVES)
     given.size = given.size or list(CROWDED_SIZES if crowded else SIZES)
-    peers = open_mpi(machine, given.ranks)
+    if given.uneven and (not crowded or given.ranks % 4):
+        parser.error(f"--uneven takes a multiple of four ranks, more than the {len(machine.cpus)} CPUs here")
+    if given.uneven and (given.mpich or given.intel):
+        parser.error("--uneven compares with Open MPI alone")
+    peers = open_mpi(machine, given.ranks, uneven=given.uneven)
     peers += [other("MPICH", given.mpich, given.mpich, given.ranks, crowded)] if given.mpich else []
     peers += [other("Intel MPI", given.intel, given.mpich, given.ranks, crowded)] if given.intel and given.mpich else []
     kept = Kept(given.keep)
     complete = rounds(given, machine, peers, kept)
     made = list(rows(kept, given))
+    if not made:
+        sys.exit("nothing was measured")
     if given.markdown:
         print(markdown(made, kept.copy_rates(), crowded=crowded))
         return 0
@@ -378,6 +397,7 @@ def main() -> int:
             "peers": [peer.name for peer in peers],
             "ranks": given.ranks,
             "oversubscribed": crowded,
+            "uneven": given.uneven,
             "rounds": given.rounds,
             "load": [round(value, 1) for value in os.getloadavg()],
         },
