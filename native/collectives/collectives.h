@@ -90,9 +90,10 @@ struct peers; /* what it has in common with communicators of the same ranks: pee
 
 /* Seconds; measured by the study, in the rules, or what is usual. node_byte: to copy a byte that another rank of the node has
  * just written, while all do; fabric_byte: to send one, by one rank of a node; fabric_message: for each short message more that a
- * rank sends and receives at once. */
+ * rank sends and receives at once. pull_call, pull_byte: to begin reading in another rank's own memory, and for each byte
+ * (node/pull.h). node_wait: until the ranks of a node that share CPUs have all had theirs; 0: not known, or each has its own. */
 struct costs {
-    double node_latency, node_byte, fabric_latency, fabric_byte, fabric_message;
+    double node_latency, node_byte, fabric_latency, fabric_byte, fabric_message, pull_call, pull_byte, node_wait;
 };
 
 /* The ranks of one communicator, as our collectives see them. */

@@ -4,6 +4,7 @@
 #include "node/domains.h"
 #include "node/node.h"
 #include "node/posts.h"
+#include "node/pull.h"
 #include "peers.h"
 #include "scratch.h"
 
@@ -44,6 +45,7 @@ static void belong(struct coll_comm *comm, struct peers *peers, int slot)
     comm->ranks = comm->topology.ranks;
     comm->costs.node_latency = usual_node_latency;
     comm->costs.node_byte = usual_node_byte;
+    pull_costs(&comm->costs);
     comm->costs.fabric_latency = usual_fabric_latency;
     comm->costs.fabric_byte = usual_fabric_byte;
     comm->costs.fabric_message = usual_fabric_message;

@@ -13,6 +13,7 @@
 #include "libnbc.h"
 #include "measure_pull.h"
 #include "measure_ways.h"
+#include "node/pull.h"
 #include "nonblocking.h"
 #include "ordered.h"
 #include "persistent.h"
@@ -211,6 +212,7 @@ void dispatch_start(void)
     }
     if (good && job.rules.has_costs) {
         job.costs = job.rules.costs;
+        pull_costs(&job.costs);
         job.has_costs = true;
     } else if (good && (job.by_costs || ordered_order() != ORDER_FREE) && job.reproducible != REPRODUCIBLE_RUNS) {
         job.has_costs = measure_costs(&job.costs);

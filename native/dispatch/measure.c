@@ -5,6 +5,7 @@
 
 #include "node/cells.h"
 #include "node/node.h"
+#include "node/pull.h"
 #include "nonblocking.h"
 #include "reserve.h"
 #include "comm_state.h"
@@ -99,9 +100,10 @@ static void measure(struct coll_comm *comm, void *room, struct costs *costs)
     const struct topology *topology = &comm->topology;
     if (topology->most > 1) {
         costs->node_latency = least(meet, comm, NULL, 0, ROUNDS);
+        costs->node_wait = comm->crowded ? middle(meet, comm, NULL, 0) : 0;
         if (cells_ready(comm)) {
             int64_t bytes = comm->node->cell_bytes < LONG_BYTES ? comm->node->cell_bytes : LONG_BYTES;
-            double seconds = comm->crowded ? middle(read_cells, comm, room, bytes) - middle(meet, comm, NULL, 0)
+            double seconds = comm->crowded ? middle(read_cells, comm, room, bytes) - costs->node_wait
                                            : least(read_cells, comm, room, bytes, LONG_ROUNDS) - costs->node_latency;
             if (seconds > 0)
                 costs->node_byte = seconds / (double)bytes;
@@ -113,6 +115,7 @@ static void measure(struct coll_comm *comm, void *room, struct costs *costs)
         if (topology->nodes == 1 && costs->fabric_latency < costs->node_latency)
             costs->fabric_latency = costs->node_latency;
     }
+    pull_costs(costs);
     if (topology->nodes > 1 && topology->node < 2 && topology->local == 0) {
         costs->fabric_latency = least(send, comm, room, 8, ROUNDS);
         double seconds = least(send, comm, room, LONG_BYTES, LONG_ROUNDS) - costs->fabric_latency;

@@ -112,7 +112,9 @@ void measure_pull_print(void)
 {
     const double us = 1e-6;
     if (pull_slower() > 0)
-        fprintf(stderr, "unisono: to read another rank's memory takes %.1f times as long as a copy\n", pull_slower());
+        fprintf(stderr,
+                "unisono: to read another rank's memory takes %.1f times as long as a copy, and %.2f us to begin\n",
+                pull_slower(), pull_call() / us);
     if (exchange_pull_measured == 0)
         return;
     fprintf(stderr, "unisono: a block to another rank of the node, through cells and read where it is:");

@@ -73,8 +73,8 @@ static bool are_times(const float *values, int count)
 static bool is_good(const struct trial *trial)
 {
     const struct costs *costs = &trial->costs;
-    const double known[] = {costs->node_latency, costs->node_byte, costs->fabric_latency, costs->fabric_byte,
-                            costs->fabric_message};
+    const double known[] = {costs->node_latency,   costs->node_byte, costs->fabric_latency, costs->fabric_byte,
+                            costs->fabric_message, costs->pull_call, costs->pull_byte};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (!isfinite(known[i]) || known[i] <= 0)
             return false;

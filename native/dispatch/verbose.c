@@ -96,6 +96,9 @@ void verbose_print(void)
     char machine[200];
     topology_describe(machine, sizeof machine);
     fprintf(stderr, "unisono: %s\n", machine);
+    if (job.has_costs && job.costs.node_wait > 0)
+        fprintf(stderr, "unisono: ranks share CPUs: to wait for one another takes them %.1f us\n",
+                job.costs.node_wait * 1e6);
     measure_ways_print();
     measure_pull_print();
     fprintf(stderr,

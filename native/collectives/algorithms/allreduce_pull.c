@@ -12,8 +12,8 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     /* Two system calls for each other rank, and what a rank reads, combines and writes. */
     const double others = comm->ranks - 1;
-    return comm->costs.node_latency * (2 + 12 * others) + 2 * cost_wait(comm) +
-           (double)shape->bytes * comm->costs.node_byte * 1.6 * cost_pulled() * others / comm->ranks;
+    return 2 * comm->costs.node_latency + 2 * others * comm->costs.pull_call + 2 * cost_wait(comm) +
+           (double)shape->bytes * comm->costs.pull_byte * 1.6 * others / comm->ranks;
 }
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)

@@ -11,7 +11,7 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
 
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
-    return comm->costs.node_latency * 12 + (double)shape->bytes * comm->costs.node_byte * 0.45 * cost_pulled();
+    return 2 * comm->costs.node_latency + comm->costs.pull_call + (double)shape->bytes * comm->costs.pull_byte * 0.45;
 }
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)

@@ -12,8 +12,8 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     /* A system call for each other rank and one to the root, and what a rank reads, combines and writes. */
     const double others = comm->ranks - 1;
-    return comm->costs.node_latency * (8 + 6 * others) + 2 * cost_wait(comm) +
-           (double)shape->bytes * comm->costs.node_byte * cost_pulled() * (1.1 * others + 0.5) / comm->ranks;
+    return 2 * comm->costs.node_latency + (1 + others) * comm->costs.pull_call + 2 * cost_wait(comm) +
+           (double)shape->bytes * comm->costs.pull_byte * (1.1 * others + 0.5) / comm->ranks;
 }
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)

@@ -12,8 +12,7 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     /* A system call for each, which looks up every page. */
     return comm->costs.node_latency * 2 +
-           (comm->ranks - 1) *
-               (6 * comm->costs.node_latency + (double)shape->bytes * comm->costs.node_byte * cost_pulled());
+           (comm->ranks - 1) * (comm->costs.pull_call + (double)shape->bytes * comm->costs.pull_byte);
 }
 
 static double cost_v(const struct coll_comm *comm, const struct shape *shape)

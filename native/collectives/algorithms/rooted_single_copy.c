@@ -10,7 +10,8 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     /* A system call, which looks up every page; those of several ranks are in each other's way. */
-    return comm->costs.node_latency * 8 + (double)shape->bytes * comm->costs.node_byte * (0.5 + 0.25 * comm->ranks);
+    return 2 * comm->costs.node_latency + comm->costs.pull_call +
+           (double)shape->bytes * comm->costs.node_byte * (0.5 + 0.25 * comm->ranks);
 }
 
 static int gather(struct coll_comm *comm, const struct call *call, int64_t segment)

@@ -4,7 +4,6 @@
 #define UNISONO_GROUP_COST_H
 
 #include "../collectives.h"
-#include "../node/pull.h"
 
 /* ceil(log(n) / log(radix)) */
 static inline int cost_levels(int n, int radix)
@@ -70,17 +69,10 @@ static inline double cost_node(const struct coll_comm *comm, double bytes)
 /* To wait once more for others in a call: where ranks have no CPU each, the ones awaited must be given theirs. */
 static inline double cost_wait(const struct coll_comm *comm)
 {
-    return comm->crowded ? 1.5e-6 : 0;
-}
-
-/* As long as how many bytes of cells a byte takes that is read, or written, in another rank's own memory. (Of a byte of a copy the models
- * of what goes through cells take 0.6.) */
-static inline double cost_pulled(void)
-{
-    const double usual = 1, copy = 0.6, most = 20, slower = pull_slower();
-    if (slower <= 0)
-        return usual;
-    return copy * (slower < 1 ? 1 : slower > most ? most : slower);
+    const double usual = 1.5e-6; /* for one change of processes, where nobody measured it */
+    if (!comm->crowded)
+        return 0;
+    return comm->costs.node_wait > 0 ? comm->costs.node_wait : usual;
 }
 
 /* Of a reduce_scatter, whose size is that of the vector, what it costs where all blocks are alike. */

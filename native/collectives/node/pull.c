@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../collectives.h"
 #include "../failure.h"
 
 bool pull_must_permit;
@@ -34,6 +35,11 @@ double pull_slower(void)
     return 0;
 }
 
+double pull_call(void)
+{
+    return 0;
+}
+
 int pull_process(int world_rank)
 {
     (void)world_rank;
@@ -50,6 +56,11 @@ int pull_write(const struct pull *pull, int local, uint64_t remote, const void *
 {
     (void)pull, (void)local, (void)remote, (void)from, (void)bytes;
     return MPI_ERR_OTHER;
+}
+
+void pull_costs(struct costs *costs)
+{
+    (void)costs;
 }
 
 #else
@@ -77,7 +88,9 @@ static struct found {
     int rank, process;
 } *found;
 static int found_ranks;
-static double slower;
+static struct measured {
+    double slower, call;
+} measured;
 
 /* One system call moves at most so many bytes (MAX_RW_COUNT of the kernel is 2 GiB less a page). */
 static const int64_t longest = INT64_C(1) << 30;
@@ -206,15 +219,16 @@ static void measure(const struct pull *pull, MPI_Comm near, int ranks)
     uint64_t address = (uint64_t)(uintptr_t)room;
     if (room != NULL)
         memset(room, 1, 2 * (size_t)bytes);
-    slower = 0;
+    measured = (struct measured){0, 0};
     if (ranks > 1 && PMPI_Bcast(&address, 1, MPI_UINT64_T, 1, near) == MPI_SUCCESS) {
-        double found = 0;
+        struct measured found = {0, 0};
         if (pull->local == 0 && room != NULL && address != 0) {
             const double copied = seconds_of(pull, 0, room, bytes), read = seconds_of(pull, address, room, bytes);
-            found = copied > 0 ? read / copied : 0;
+            found.slower = copied > 0 ? read / copied : 0;
+            found.call = seconds_of(pull, address, room, 8);
         }
-        if (PMPI_Bcast(&found, 1, MPI_DOUBLE, 0, near) == MPI_SUCCESS) /* until then the second rank's memory is read */
-            slower = found;
+        if (PMPI_Bcast(&found, 2, MPI_DOUBLE, 0, near) == MPI_SUCCESS) /* until then the second rank's memory is read */
+            measured = found;
     }
     free(room);
 }
@@ -297,7 +311,21 @@ bool pull_possible(void)
 
 double pull_slower(void)
 {
-    return slower;
+    return measured.slower;
+}
+
+double pull_call(void)
+{
+    return measured.call;
+}
+
+void pull_costs(struct costs *costs)
+{
+    const double usual = 1e-6, copy = 0.6,
+                 most = 20; /* of a byte of a copy the models of what goes through cells take 0.6 */
+    const double slower = measured.slower < 1 ? 1 : measured.slower > most ? most : measured.slower;
+    costs->pull_call = measured.call > 0 ? measured.call : usual;
+    costs->pull_byte = (measured.slower > 0 ? copy * slower : 1) * costs->node_byte;
 }
 
 int pull_process(int world_rank)

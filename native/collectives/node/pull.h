@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct costs;
+
 struct pull {
     bool works; /* the same on all ranks of the node */
     int local;
@@ -32,6 +34,10 @@ bool pull_possible(void);
 /* How many times as long as a copy of its own memory a rank takes to read as much of another's, long blocks; measured at the start, the
  * same on all ranks of the machine. 0: it does not work. */
 double pull_slower(void);
+/* Seconds until a rank has read a few bytes of another's memory; measured likewise. 0: it does not work. */
+double pull_call(void);
+/* Sets what costs say of it, by these and by node_byte; where it does not work, to what would be usual. */
+void pull_costs(struct costs *costs);
 
 /* The process of a rank of MPI_COMM_WORLD that is on this machine; 0: it is not. */
 int pull_process(int world_rank);
