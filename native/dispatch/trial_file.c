@@ -17,6 +17,23 @@
 static const double days_most = 30;
 enum { PATH = 4096, KEY = MPI_MAX_LIBRARY_VERSION_STRING + 1024 };
 
+extern char **environ;
+
+/* Of the variables that say how the MPI library sends, and by which algorithms; in whatever order they are. Not all of a library's,
+   as launchers leave numbers of the job in others. */
+static unsigned chosen_of_mpi(void)
+{
+    static const char *const begin[] = {"OMPI_MCA_pml",  "OMPI_MCA_btl",  "OMPI_MCA_mtl", "OMPI_MCA_coll",
+                                        "OMPI_MCA_smsc", "UCX_",          "FI_",          "MPIR_CVAR_",
+                                        "MPICH_",        "I_MPI_FABRICS", "I_MPI_SHM",    "I_MPI_ADJUST"};
+    unsigned sum = 0;
+    for (char **one = environ; one != NULL && *one != NULL; one++)
+        for (size_t i = 0; i < sizeof begin / sizeof *begin; i++)
+            if (strncmp(*one, begin[i], strlen(begin[i])) == 0)
+                sum += (unsigned)agreement_hash(*one);
+    return sum;
+}
+
 /* A file's name: one for each of these. */
 static bool path_of(char *path, int ranks, bool make)
 {
@@ -29,7 +46,7 @@ static bool path_of(char *path, int ranks, bool make)
     if ((!given && (home == NULL || home[0] != '/')) || uname(&system) != 0)
         return false;
     int used = snprintf(path, PATH, "%s%s/unisono/trials/%s-%d-%08x", given ? cache : home, given ? "" : "/.cache",
-                        system.nodename, ranks, (unsigned)agreement_hash(library));
+                        system.nodename, ranks, (unsigned)agreement_hash(library) ^ chosen_of_mpi());
     if (used <= 0 || used >= PATH)
         return false;
     for (char *slash = strchr(path + 1, '/'); make && slash != NULL; slash = strchr(slash + 1, '/')) {
@@ -57,8 +74,8 @@ static int key_of(char *key, int ranks)
     PMPI_Get_library_version(library, &length);
     if (uname(&system) != 0)
         return 0;
-    int used = snprintf(key, KEY, "unisono-trial 2|%s|%s|%s|%s|%ld|%d|%s", agree_sources(), library, system.release,
-                        system.machine, sysconf(_SC_NPROCESSORS_ONLN), ranks, cpu);
+    int used = snprintf(key, KEY, "unisono-trial 2|%s|%s|%08x|%s|%s|%ld|%d|%s", agree_sources(), library,
+                        chosen_of_mpi(), system.release, system.machine, sysconf(_SC_NPROCESSORS_ONLN), ranks, cpu);
     return used > 0 && used < KEY ? used : 0;
 }
 

@@ -29,6 +29,7 @@ void task_prepare(struct trial_room *room, MPI_Comm comm)
     room->gapped = make_gapped();
     room->grid = MPI_COMM_NULL;
     room->around = (struct neighbours){2 * DIMENSIONS, 2 * DIMENSIONS, room->ranks, room->ranks};
+    coll_comm_create(comm, &room->meeting);
     PMPI_Comm_size(comm, &ranks);
     if (PMPI_Dims_create(ranks, DIMENSIONS, parts) != MPI_SUCCESS ||
         PMPI_Cart_create(comm, DIMENSIONS, parts, open, 0, &room->grid) != MPI_SUCCESS)
@@ -43,6 +44,8 @@ void task_end(struct trial_room *room)
 {
     if (room->gapped != MPI_DATATYPE_NULL)
         PMPI_Type_free(&room->gapped);
+    if (room->meeting != NULL)
+        coll_comm_free(room->meeting);
     if (room->grid != MPI_COMM_NULL)
         PMPI_Comm_free(&room->grid);
 }

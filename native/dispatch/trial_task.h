@@ -15,7 +15,9 @@ struct trial_room {
     int64_t *bytes, *at;
     MPI_Datatype *types; /* of an alltoallw */
     MPI_Datatype gapped; /* PART bytes, and a gap as long */
-    MPI_Comm grid;       /* of three dimensions, for neighbourhoods; MPI_COMM_NULL: it cannot be had */
+    struct coll_comm
+        *meeting;  /* of the same ranks, whose barrier leaves alone what calls prepare; NULL: there is none */
+    MPI_Comm grid; /* of three dimensions, for neighbourhoods; MPI_COMM_NULL: it cannot be had */
     struct neighbours around;
     int ranks[2 * DIMENSIONS]; /* around's */
 };
@@ -41,7 +43,7 @@ static inline bool task_is_typed(enum collective collective)
 /* One of these, with blocks of so many bytes. False: it is not tried at this size, or too long for `most`. */
 bool task_set_up_typed(struct task *task, enum collective collective, const struct coll_comm *comm, int64_t bytes,
                        int64_t most, const struct trial_room *room);
-/* Collective over `comm`: the type, the grid and its neighbours. */
+/* Collective over `comm`: the type, where to meet, the grid and its neighbours. */
 void task_prepare(struct trial_room *room, MPI_Comm comm);
 void task_end(struct trial_room *room);
 

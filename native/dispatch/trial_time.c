@@ -42,13 +42,14 @@ static int rounds_of(const struct task *task)
 void trial_time(const struct task *task, struct coll_comm *comm)
 {
     const int rounds = rounds_of(task);
+    struct coll_comm *meeting = task->room->meeting != NULL ? task->room->meeting : comm;
     for (int i = 0; i < rounds * task->calls * task->count; i++)
         mine[i] = FLT_MAX;
     for (int round = -1; round < rounds; round++)
         for (int i = 0; i < task->count; i++)
             for (int call = 0; call < task->calls && still_applies(task, i, comm); call++) {
                 task_write(task, comm);
-                node_barrier(comm);
+                node_barrier(meeting);
                 const double start = PMPI_Wtime();
                 run_once(task, i, comm);
                 const double seconds = PMPI_Wtime() - start;
