@@ -1,7 +1,7 @@
 #include "trial_time.h"
 
 #include <float.h>
-#include <math.h>
+#include <stdlib.h>
 
 #include "failure.h"
 #include "node/node.h"
@@ -64,11 +64,23 @@ bool trial_share_times(const struct task *task, const struct coll_comm *comm)
     return PMPI_Allreduce(mine, slowest, times, MPI_FLOAT, MPI_MAX, comm->comm) == MPI_SUCCESS;
 }
 
+static int compare(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
 double trial_least(const struct task *task, int which, int half)
 {
-    float least = FLT_MAX;
+    float seconds[TIMES];
+    double sum = 0;
+    int count = 0;
     for (int round = half; round < rounds_of(task); round += HALVES)
         for (int call = 0; call < task->calls; call++)
-            least = fminf(least, slowest[(round * task->calls + call) * task->count + which]);
-    return (double)least;
+            seconds[count++] = slowest[(round * task->calls + call) * task->count + which];
+    qsort(seconds, (size_t)count, sizeof *seconds, compare);
+    const int quickest = count < 4 ? 1 : count / 4;
+    for (int i = 0; i < quickest; i++)
+        sum += (double)seconds[i];
+    return sum / quickest;
 }

@@ -11,7 +11,8 @@ enum { TRIAL_CALLS_MOST = 8 };
 void trial_time(const struct task *task, struct coll_comm *comm);
 /* Of each call the slowest rank's time, on all ranks. Collective. */
 bool trial_share_times(const struct task *task, const struct coll_comm *comm);
-/* Then: the least seconds of one of them in even (0) or in odd rounds (1). */
+/* Then: seconds of one of them in even (0) or in odd rounds (1): the quickest quarter's mean, as a clock tells short calls apart in
+ * steps, and all that disturbs adds time. */
 double trial_least(const struct task *task, int which, int half);
 
 #endif
