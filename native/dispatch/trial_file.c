@@ -19,13 +19,15 @@ enum { PATH = 4096, KEY = MPI_MAX_LIBRARY_VERSION_STRING + 1024 };
 
 extern char **environ;
 
-/* Of the variables that say how the MPI library sends, and by which algorithms; in whatever order they are. Not all of a library's,
-   as launchers leave numbers of the job in others. */
+/* Of the variables that say how the MPI library sends on a node and by which algorithms, in whatever order they are. No others: what
+   is another in each job, as a log's name, would make each try all anew. */
 static unsigned chosen_of_mpi(void)
 {
-    static const char *const begin[] = {"OMPI_MCA_pml",  "OMPI_MCA_btl",  "OMPI_MCA_mtl", "OMPI_MCA_coll",
-                                        "OMPI_MCA_smsc", "UCX_",          "FI_",          "MPIR_CVAR_",
-                                        "MPICH_",        "I_MPI_FABRICS", "I_MPI_SHM",    "I_MPI_ADJUST"};
+    static const char *const begin[] = {
+        "OMPI_MCA_pml", "OMPI_MCA_btl", "OMPI_MCA_mtl",  "OMPI_MCA_coll", "OMPI_MCA_smsc", "UCX_TLS",
+        "UCX_RNDV",     "UCX_ZCOPY",    "UCX_BCOPY",     "UCX_MM_",       "UCX_POSIX_",    "UCX_SYSV_",
+        "UCX_CMA_",     "UCX_XPMEM_",   "UCX_KNEM_",     "FI_PROVIDER",   "MPIR_CVAR_",    "MPICH_SMP",
+        "MPICH_SHM",    "MPICH_COLL",   "I_MPI_FABRICS", "I_MPI_SHM",     "I_MPI_ADJUST"};
     unsigned sum = 0;
     for (char **one = environ; one != NULL && *one != NULL; one++)
         for (size_t i = 0; i < sizeof begin / sizeof *begin; i++)

@@ -28,8 +28,8 @@ def tools(request: pytest.FixtureRequest) -> Toolchain:
     return toolchain(request.param)
 
 
-def _run(tools: Toolchain, folder: Path, program: Path, cache: Path, beside: Path | None = None) -> Ran:
-    env = {"UNISONO_COLLECTIVES": "on", "UNISONO_VERBOSE": "1", "XDG_CACHE_HOME": str(cache)}
+def _run(tools: Toolchain, folder: Path, program: Path, cache: Path, beside: Path | None = None, **more: str) -> Ran:
+    env = {"UNISONO_COLLECTIVES": "on", "UNISONO_VERBOSE": "1", "XDG_CACHE_HOME": str(cache), **more}
     if beside is not None:  # and UCX must not take the place of its mmap()
         env |= {"LD_PRELOAD": f"{tools.library}:{beside}", "UCX_MEM_EVENTS": "n"}
     ran = run(tools, folder, program, ranks=2, env=env, record=False)
@@ -122,6 +122,18 @@ def test_starts_try_again_and_the_least_counts(tools: Toolchain, tmp_path: Path)
     assert sum(other < one / 10 for one, other in known) > len(known) / 4, "as far as there was time"
     _run(tools, tmp_path, program, tmp_path / "cache")
     assert file.read_bytes() == before, "later ones go by it"
+
+
+def test_another_way_to_send_has_a_file_of_its_own(tools: Toolchain, tmp_path: Path) -> None:
+    """What a job alone has, as the name of a log, has not."""
+    program = compiled(tools, tmp_path, PROGRAM)
+    file = _tried(tools, tmp_path, program, tmp_path / "cache")
+    for name, files in (("UCX_LOG_FILE", 1), ("UCX_RNDV_THRESH", 2)):
+        for _ in range(LAUNCHES):
+            _run(tools, tmp_path, program, tmp_path / "cache", **{name: "12345"})
+            if len(list(file.parent.glob("*"))) > 1:
+                break
+        assert len(list(file.parent.glob("*"))) == files, name
 
 
 def test_a_damaged_file_is_not_believed(tools: Toolchain, tmp_path: Path) -> None:
