@@ -54,12 +54,15 @@ const struct implementation *serve_would(struct comm_state *state, enum collecti
     return range != NULL ? first(state, range, shape, true, &copy) : NULL;
 }
 
-/* Calls come in rows of the same kind, and what serves them depends on nothing else. */
-static inline bool is_last(const struct comm_state *state, enum collective collective, const struct shape *shape)
+/* Calls come in rows of the same kind, and what serves them depends on nothing else. Field by field: a struct that was put together
+ * just before would be waited for. */
+static inline bool is_last(const struct comm_state *state, const struct call *call)
 {
-    const struct shape *last = &state->last[collective].shape;
-    return state->last[collective].implementation != NULL && last->bytes == shape->bytes &&
-           last->element == shape->element && last->commutative == shape->commutative && last->root == shape->root;
+    const struct shape *last = &state->last[call->collective].shape;
+    if (state->last[call->collective].implementation == NULL || last->bytes != call->bytes || last->root != call->root)
+        return false;
+    return !collective_reduces(call->collective) ||
+           (last->element == call->reduction.element && last->commutative == call->reduction.commutative);
 }
 
 static bool together(struct comm_state *state, int64_t mine, MPI_Datatype type, MPI_Op op, int64_t *all)
@@ -126,20 +129,16 @@ static inline bool is_for_device(struct comm_state *state, const struct call *ca
     return watch->found || device_call.here;
 }
 
-const struct implementation *serve_choose(struct comm_state *state, const struct call *call, bool possible,
-                                          MPI_Comm *comm)
+/* Of a call that is not like the last one. */
+static __attribute__((noinline)) const struct implementation *choose(struct comm_state *state, const struct call *call,
+                                                                     bool possible, MPI_Comm *comm)
 {
-    bool sized = !collective_has_no_size(call->collective);
-    if (call->bytes < 0)
-        return NULL;
-    bool reduces = collective_reduces(call->collective);
+    const bool reduces = collective_reduces(call->collective), sized = !collective_has_no_size(call->collective);
     const struct shape shape = {.bytes = call->bytes,
                                 .element = reduces ? call->reduction.element : 0,
                                 .commutative = reduces ? call->reduction.commutative : true,
                                 .root = call->root,
                                 .ordered = ordered_keeps(call->collective)};
-    if (possible && is_last(state, call->collective, &shape))
-        return is_for_device(state, call) ? NULL : (state->serving = state->last[call->collective].implementation);
     const struct range *range = NULL;
     if (!sized || (call->bytes > 0 && call->bytes <= SERVE_LONGEST))
         range = comm_state_range(state, call->collective, call->bytes);
@@ -157,6 +156,16 @@ const struct implementation *serve_choose(struct comm_state *state, const struct
         state->last[call->collective].implementation = chosen;
     state->last[call->collective].shape = shape;
     return state->serving = chosen;
+}
+
+const struct implementation *serve_choose(struct comm_state *state, const struct call *call, bool possible,
+                                          MPI_Comm *comm)
+{
+    if (call->bytes < 0)
+        return NULL;
+    if (!possible || !is_last(state, call))
+        return choose(state, call, possible, comm);
+    return is_for_device(state, call) ? NULL : (state->serving = state->last[call->collective].implementation);
 }
 
 enum packing serve_packing(struct comm_state *state, const struct call *call, int64_t bytes, enum packing mine)
