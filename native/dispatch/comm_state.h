@@ -58,7 +58,7 @@ struct comm_state {
     struct choice choice[COLLECTIVES];
     struct {
         struct shape shape;
-        const struct implementation *implementation; /* one of ours; NULL: look it up */
+        const struct implementation *implementation; /* one of ours, or the MPI library; NULL: look it up */
     } last[COLLECTIVES_BLOCKING];                    /* what served last, and what */
     const struct implementation *serving;            /* this call, or the last one that was ours */
     enum packing packing;                       /* of the last call about which ranks have agreed (serve_packing) */

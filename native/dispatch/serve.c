@@ -150,12 +150,12 @@ static __attribute__((noinline)) const struct implementation *choose(struct comm
     }
     if (__builtin_expect(job.verbose, false))
         verbose_count(chosen != NULL ? chosen : implementation_mpi(call->collective), call->bytes);
-    if (chosen == NULL || chosen->kind != BY_OURS)
+    if (chosen == NULL || (chosen->kind != BY_OURS && chosen->kind != BY_MPI))
         return NULL;
-    if (!job.verbose) /* which counts every call */
+    if (possible && !job.verbose) /* which counts every call; what is not possible says nothing of what is */
         state->last[call->collective].implementation = chosen;
     state->last[call->collective].shape = shape;
-    return state->serving = chosen;
+    return chosen->kind == BY_MPI ? NULL : (state->serving = chosen);
 }
 
 const struct implementation *serve_choose(struct comm_state *state, const struct call *call, bool possible,
@@ -165,7 +165,8 @@ const struct implementation *serve_choose(struct comm_state *state, const struct
         return NULL;
     if (!possible || !is_last(state, call))
         return choose(state, call, possible, comm);
-    return is_for_device(state, call) ? NULL : (state->serving = state->last[call->collective].implementation);
+    const struct implementation *last = state->last[call->collective].implementation;
+    return last->kind == BY_MPI || is_for_device(state, call) ? NULL : (state->serving = last);
 }
 
 enum packing serve_packing(struct comm_state *state, const struct call *call, int64_t bytes, enum packing mine)
