@@ -28,8 +28,15 @@ def tools(request: pytest.FixtureRequest) -> Toolchain:
     return toolchain(request.param)
 
 
-def _run(tools: Toolchain, folder: Path, program: Path, cache: Path, beside: Path | None = None, **more: str) -> Ran:
-    env = {"UNISONO_COLLECTIVES": "on", "UNISONO_VERBOSE": "1", "XDG_CACHE_HOME": str(cache), **more}
+def _run(
+    tools: Toolchain,
+    folder: Path,
+    program: Path,
+    cache: Path,
+    beside: Path | None = None,
+    more: dict[str, str] | None = None,
+) -> Ran:
+    env = {"UNISONO_COLLECTIVES": "on", "UNISONO_VERBOSE": "1", "XDG_CACHE_HOME": str(cache), **(more or {})}
     if beside is not None:  # and UCX must not take the place of its mmap()
         env |= {"LD_PRELOAD": f"{tools.library}:{beside}", "UCX_MEM_EVENTS": "n"}
     ran = run(tools, folder, program, ranks=2, env=env, record=False)
@@ -130,7 +137,7 @@ def test_another_way_to_send_has_a_file_of_its_own(tools: Toolchain, tmp_path: P
     file = _tried(tools, tmp_path, program, tmp_path / "cache")
     for name, files in (("UCX_LOG_FILE", 1), ("UCX_RNDV_THRESH", 2)):
         for _ in range(LAUNCHES):
-            _run(tools, tmp_path, program, tmp_path / "cache", **{name: "12345"})
+            _run(tools, tmp_path, program, tmp_path / "cache", more={name: "12345"})
             if len(list(file.parent.glob("*"))) > 1:
                 break
         assert len(list(file.parent.glob("*"))) == files, name
