@@ -321,8 +321,8 @@ double pull_call(void)
 
 void pull_costs(struct costs *costs)
 {
-    const double usual = 1e-6, copy = 0.6,
-                 most = 20; /* of a byte of a copy the models of what goes through cells take 0.6 */
+    /* Of a byte of a copy the models of what goes through cells take 0.6. */
+    const double usual = 1e-6, copy = 0.6, most = 20;
     const double slower = measured.slower < 1 ? 1 : measured.slower > most ? most : measured.slower;
     costs->pull_call = measured.call > 0 ? measured.call : usual;
     costs->pull_byte = (measured.slower > 0 ? copy * slower : 1) * costs->node_byte;
