@@ -201,7 +201,7 @@ def fit() -> None:
     def asked(cluster: Cluster, *cases: Case) -> list[Step]:
         return [step for _, step in simulate_all(cluster, cases)]
 
-    def on_32(layouts: Sequence[Layout], names: Sequence[str], links: int) -> Callable[[Cluster], list[float]]:
+    def on_32(layouts: Sequence[Layout], links: int) -> Callable[[Cluster], list[float]]:
         def misses(cluster: Cluster) -> list[float]:
             flat, *others = asked(cluster, *(Case(layout, 32, links) for layout in layouts))
             key = "t2k" if cluster.name == "T2K" else "xt4"
@@ -239,11 +239,11 @@ def fit() -> None:
     t2k = fitted(t2k, ["stripe"], wide_halo)
     for _ in range(2):  # each moves the other a little
         t2k = fitted(t2k, ["loop_across", "barrier_node"], packing)
-        t2k = fitted(t2k, shares, on_32(LAYOUTS, shares, 4))
+        t2k = fitted(t2k, shares, on_32(LAYOUTS, 4))
     ours = simulate(t2k, Case(FLAT, 32, 4)).gflops
     xt4 = fitted(XT4, ["memory"], lambda c: [simulate(c, Case(XT4_LAYOUTS[0], 32, 1)).gflops / ours / 1.5 - 1])
     xt4 = fitted(xt4, ["message"], xt4_curve)
-    xt4 = fitted(xt4, ["efficiency 4x1"], on_32(XT4_LAYOUTS, ["efficiency 4x1"], 1))
+    xt4 = fitted(xt4, ["efficiency 4x1"], on_32(XT4_LAYOUTS, 1))
     for cluster in (t2k, xt4):
         print(cluster.name, {name: float(f"{n.value:.4g}") for name, n in cluster.numbers.items() if n.fitted})
 

@@ -13,7 +13,6 @@ struct module {
     uint64_t end;   /* of its last mapping */
     bool readable;
     bool code; /* one of its mappings is executable */
-    bool written;
 };
 
 static uint64_t hex(const char **at)

@@ -77,10 +77,6 @@ class Parameter:
     array: str
     """ "[]", "[][3]" or ""."""
 
-    @property
-    def pointer(self) -> bool:
-        return self.type.endswith("*") or bool(self.array)
-
     def declared(self, name: str) -> str:
         return f"{self.type}{'' if self.type.endswith('*') else ' '}{name}{self.array}"
 

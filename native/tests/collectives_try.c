@@ -30,7 +30,7 @@ static struct neighbours everybody; /* in order of the ranks: all with all */
 struct data {
     char *send, *receive, *expected;
     int64_t *counts, *at; /* allgatherv: of the blocks; alltoallv: of what is sent and of what is received */
-    int *int_counts, *int_at;
+    int *int_counts;
     size_t room;
 };
 

@@ -17,7 +17,6 @@ from unisono.decide.select import Segment, boundary, estimates, range_means, seg
 from unisono.decide.table import filled, size_weights, tables
 
 CASE = Case("allreduce", 1, 8)
-RING = Setting({"coll": "tuned", "algorithm": "ring"})
 HAN = Setting({"coll": "han"})
 THRESHOLD = Setting({"UCX_RNDV_THRESH": "16kb"})
 

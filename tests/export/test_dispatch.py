@@ -8,7 +8,7 @@ import pytest
 
 from unisono.core.errors import UserError
 from unisono.core.vocabulary import DISPATCHED, REPRODUCIBLE, Setting
-from unisono.export.dispatch import COSTS, MEASURED_COSTS, Rule, Rules, read, setting_of, write
+from unisono.export.dispatch import COSTS, MEASURED_COSTS, Rule, Rules, read, write
 from unisono.parameters.spelling import implementation, of_implementation
 
 EXAMPLE = """\
@@ -30,7 +30,7 @@ def test_what_the_example_says() -> None:
     assert found.find("alltoall", 1, 2, 1 << 40) == ("tuned/pairwise:65536",)
     assert found.find("alltoall", 1, 4, 8) == ("mpi",)
     assert found.find("bcast", 3, 5, 8) == ("han",)
-    assert setting_of(found.find("alltoall", 1, 2, 8)) == Setting({"coll": "unisono", "algorithm": "pull"})
+    assert of_implementation(found.find("alltoall", 1, 2, 8)[0]) == Setting({"coll": "unisono", "algorithm": "pull"})
 
 
 def test_rules_for_just_these_ranks_go_first() -> None:

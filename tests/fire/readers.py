@@ -46,7 +46,7 @@ from unisono.machine.files import parse_cpu_list
 from unisono.mpi.launchers import hydra
 from unisono.mpi.launchers.lines import Wanted
 from unisono.mpi.launchers.mpirun.job import expand_numbers, parse_hostfile
-from unisono.parameters.doctor import doctor_json, doctor_lines
+from unisono.parameters.doctor import doctor_json, print_doctor
 from unisono.parameters.spelling import require_mpi
 from unisono.profile.document import as_dict
 from unisono.profile.exporters import EXTENSIONS, export_profile
@@ -77,8 +77,12 @@ STUDIES = Path(__file__).parents[2] / "studies"
 HERE = openmpi()
 
 
+def _console() -> Console:
+    return Console(file=io.StringIO(), width=100, highlight=False)  # as commands.console has it
+
+
 def _show(*shown: Any) -> None:
-    console = Console(file=io.StringIO(), width=100, highlight=False)  # as commands.console has it
+    console = _console()
     for one in shown:
         console.print(one)
 
@@ -161,7 +165,7 @@ def study_file(path: Path) -> None:
 def machine(path: Path) -> None:
     """tune --dry-run --machine."""
     found = load(path)
-    _show(*doctor_lines(found))
+    print_doctor(found, _console())
     json.dumps(doctor_json(found), allow_nan=False)
     quick, _ = read_study(STUDIES / "quick.toml")
     matrix = expand(quick, found, scope=scope(quick))

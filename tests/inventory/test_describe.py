@@ -22,7 +22,7 @@ from unisono.machine.description import Machine, Mpi, Node, Ucx
 from unisono.machine.fingerprint import differences, fingerprint
 from unisono.machine.picture import topology_text
 from unisono.mpi.openmpi.ompi_info import parse_algorithms, parse_components
-from unisono.parameters.doctor import doctor_json, doctor_lines, print_doctor
+from unisono.parameters.doctor import doctor_json, print_doctor
 
 STUDIES = Path(__file__).parents[2] / "studies" / "machines"
 
@@ -156,8 +156,15 @@ def test_what_changes_by_itself_is_no_difference(machine: Machine) -> None:
     assert differences(machine, other) == []
 
 
+def doctors_page(machine: Machine, width: int = 500) -> str:
+    """As text; where it is not narrow, nothing goes over two lines."""
+    console = Console(width=width, file=io.StringIO(), record=True)
+    print_doctor(machine, console)
+    return console.export_text()
+
+
 def test_the_doctors_page(machine: Machine) -> None:
-    page = "\n".join(doctor_lines(machine))
+    page = doctors_page(machine)
     for text in (
         "1 socket, 1 NUMA node per socket (NPS 1), 2 cores",
         "L3 32 MiB every 2 cores",
@@ -165,11 +172,12 @@ def test_the_doctors_page(machine: Machine) -> None:
         "Open MPI 5.0.11",
         "not here: hcoll, ucc",
         "UCX_TLS=sm",
-        "- coll_hcoll_enable",
-        "+ UCX_RNDV_THRESH",
+        "NUMA 0",
         "HPC-X",
     ):
         assert text in page
+    for name, here in (("coll_hcoll_enable", "no"), ("UCX_RNDV_THRESH", "yes")):
+        assert re.search(rf"{name}\W+launch\W+{here}\b", page)
 
 
 def test_what_our_collectives_would_see(epyc_nps4: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,27 +195,17 @@ def test_what_our_collectives_would_see(epyc_nps4: Path, machine: Machine, monke
         rows = doctor_json(here)["collectives"]
         assert said in rows["domains"]
         assert rows["coordinates"] == "none; a file with them can be named in UNISONO_TOPOLOGY"
-        page = "\n".join(doctor_lines(here, width=500))
-        assert re.search(rf"^Domains +{re.escape(rows['domains'])}$", page, re.MULTILINE)
+        assert re.search(rf"^Domains +{re.escape(rows['domains'])} *$", doctors_page(here), re.MULTILINE)
     assert "-bind-to numa" in doctor_json(large.model_copy(update={"mpi": mpich}))["collectives"]["domains"]
 
 
 def test_no_line_of_the_page_is_too_long(machine: Machine) -> None:
-    assert max(len(line) for line in doctor_lines(machine, width=90)) <= 90
-
-
-def test_the_coloured_page_says_the_same(machine: Machine) -> None:
-    console = Console(width=120, record=True, file=io.StringIO())
-    print_doctor(machine, console)
-    text = console.export_text()
-    assert "Open MPI 5.0.11" in text
-    assert "NUMA 0" in text
-    assert "coll_hcoll_enable" in text
+    assert max(len(line) for line in doctors_page(machine, width=90).splitlines()) <= 90
 
 
 def test_a_machine_without_an_mpi_has_a_page_too(tmp_path: Path) -> None:
     machine = read_machine(trees.virtual_machine(tmp_path), {}, None, None)
-    page = "\n".join(doctor_lines(machine))
+    page = doctors_page(machine)
     assert "MPI  " in page
     assert "none described" in page
     assert doctor_json(machine)["parameters"]["coll"]["available"] is False

@@ -20,8 +20,6 @@ from unisono.profile.recorded import Profile
 
 __all__ = ["installed", "program"]
 
-_SAYS = "unisono: "
-
 
 # -- what recording costs --------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ import pytest
 from tests.study.machines import machine
 from unisono.cmdline.command import Command
 from unisono.core.errors import UserError
-from unisono.core.vocabulary import CALL_SCOPE
+from unisono.core.vocabulary import CALL_SCOPE, launch_part
 from unisono.machine.description import Machine
 from unisono.study.config import Study, parse_study
 from unisono.study.engine import Item, Task, launch_command
@@ -41,7 +41,7 @@ def lines(wanted: Study, here: Machine) -> list[list[str]]:
     (case,) = matrix.cases
     tasks = [
         Task(launch, case.case.nodes, case.case.ppn, 1, (Item(case.case, 8, tuple(case.under(launch, matrix.scope))),))
-        for launch in case.launch_settings(matrix.scope)
+        for launch in dict.fromkeys(launch_part(setting, matrix.scope) for setting in case.settings)
     ]
     made: list[Command] = [launch_command(here, task, matrix.scope, ["bench"], False) for task in tasks]
     return [line.argv for line in made]

@@ -47,11 +47,6 @@ int64_t room_limit(void)
     return INT64_MAX;
 }
 
-int64_t room_taken(void)
-{
-    return 0;
-}
-
 int64_t room_number(void)
 {
     return 0;
@@ -92,11 +87,6 @@ bool room_named(void)
 int64_t room_limit(void)
 {
     return limit;
-}
-
-int64_t room_taken(void)
-{
-    return taken != NULL ? atomic_load(taken) : 0;
 }
 
 int64_t room_number(void)

@@ -40,9 +40,6 @@ void room_give(int64_t bytes);
 /* A number that nothing else on the machine has; 0: none. */
 int64_t room_number(void);
 
-/* Bytes taken, by all ranks of the machine. */
-int64_t room_taken(void);
-
 /* The limit for so many ranks, of what is left in /dev/shm and in memory; for the tests too. */
 int64_t room_limit_of(int64_t shared, int64_t memory, int ranks);
 

@@ -60,14 +60,6 @@ int torus_hops(const struct torus *torus, int offset)
     return hops;
 }
 
-int torus_diameter(const struct torus *torus)
-{
-    int hops = 0;
-    for (int d = 0; d < torus->dimensions; d++)
-        hops += torus->wraps[d] ? torus->extent[d] / 2 : torus->extent[d] - 1;
-    return hops;
-}
-
 bool torus_wraps(const struct torus *torus)
 {
     for (int d = 0; d < torus->dimensions; d++)

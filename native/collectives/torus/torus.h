@@ -28,8 +28,6 @@ int torus_step(const struct torus *torus, int place, int dimension, int sign);
 int torus_distance(const struct torus *torus, int offset, int dimension);
 /* Steps of the shortest way of an offset, all dimensions together. */
 int torus_hops(const struct torus *torus, int offset);
-/* The longest of all. */
-int torus_diameter(const struct torus *torus);
 bool torus_wraps(const struct torus *torus); /* in every dimension */
 
 /* The nodes of a communicator that are every place of a box, once. */

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shlex
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -54,8 +53,3 @@ def _columns() -> int:
 def print_json(document: Any) -> None:
     json.dump(document, sys.stdout, indent=2, allow_nan=False)
     sys.stdout.write("\n")
-
-
-def printable(argv: list[str]) -> str:
-    """A command as one line that can be pasted into a shell."""
-    return shlex.join(argv)

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 from unisono.core.errors import UserError
 from unisono.core.language import _
-from unisono.core.vocabulary import DISPATCHED, REPRODUCIBLE, Setting
+from unisono.core.vocabulary import DISPATCHED, REPRODUCIBLE
 from unisono.parameters.spelling import of_implementation
 
 HEADER = "unisono-rules 1"
@@ -176,8 +176,3 @@ def _size(word: str) -> int:
     if not _SIZE.fullmatch(word) or int(word) > _LARGEST:
         raise UserError(_("{word!r} is not a number of bytes").format(word=word))
     return int(word)
-
-
-def setting_of(use: Sequence[str]) -> Setting:
-    """The call-scope setting of what a rule would rather use."""
-    return of_implementation(use[0])

@@ -213,7 +213,7 @@ def _value(collective: str, variable: str, plan: Plan) -> str:
 
 def _algorithm_tree(collective: str, plan: Plan, stretches: Sequence[Stretch], own: Tree) -> Tree:
     default = _for_ranks(_intra(own), plan)
-    return _by_size(collective, plan, stretches, lambda stretch: _guarded(collective, stretch, default), default)
+    return _by_size(collective, plan, stretches, lambda stretch: _guarded(collective, stretch, default))
 
 
 def _composition_tree(collective: str, plan: Plan, stretches: Sequence[Stretch], own: Tree, tables: Tables) -> Tree:
@@ -223,12 +223,10 @@ def _composition_tree(collective: str, plan: Plan, stretches: Sequence[Stretch],
     if name.encode() not in tables.words:
         name = begin + "alpha"  # in MPICH 4.0 the only one of some collectives
     flat: Tree = {f"composition={name}": {}}
-    return _by_size(collective, plan, stretches, lambda stretch: flat if stretch.leaf else default, default)
+    return _by_size(collective, plan, stretches, lambda stretch: flat if stretch.leaf else default)
 
 
-def _by_size(
-    collective: str, plan: Plan, stretches: Sequence[Stretch], subtree: Callable[[Stretch], Tree], default: Tree
-) -> Tree:
+def _by_size(collective: str, plan: Plan, stretches: Sequence[Stretch], subtree: Callable[[Stretch], Tree]) -> Tree:
     """A chain of conditions on the message size, ended by `any`; without one where there is a single stretch."""
     if len(stretches) == 1:
         return subtree(stretches[0])

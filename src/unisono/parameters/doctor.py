@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import textwrap
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -176,33 +175,6 @@ def _as_sentence(text: str) -> str:
     """Beginning with a capital letter, where it stays English."""
     said = translated(text)
     return said if said != text else text[:1].upper() + text[1:]
-
-
-def doctor_lines(machine: Machine, width: int = 100) -> list[str]:
-    """The page as plain text, no line longer than `width` where words allow it."""
-    lines = []
-    rows = _rows(machine)
-    label_width = max(len(label) for label, _ in rows)
-    for label, value in rows:
-        lines += _wrapped(f"{label:<{label_width}}  ", value, width)
-    lines += ["", *topology_text(machine).splitlines(), "", _("Parameters (+ can be varied here, - cannot)")]
-    parameters = parameter_rows(machine)
-    name_width = max(len(name) for name, *_ in parameters)
-    for name, scope, available, text in parameters:
-        mark = "+" if available else "-"
-        lines += _wrapped(f"{mark} {name:<{name_width}}  {scope:<6}  ", text, width)
-    return lines
-
-
-def _wrapped(start: str, text: str, width: int) -> list[str]:
-    return textwrap.wrap(
-        start + text,
-        max(width, len(start) + 20),
-        subsequent_indent=" " * len(start),
-        break_long_words=False,
-        drop_whitespace=True,
-        replace_whitespace=False,
-    )
 
 
 def print_doctor(machine: Machine, console: Console) -> None:

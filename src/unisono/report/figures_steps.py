@@ -159,7 +159,7 @@ _TITLES = {
 
 
 def _figures(view: CaseView, number: int | None, compared: str, comparisons: Sequence[_Comparison]) -> StepFigures:
-    values = _values(compared, comparisons)
+    values = _values(comparisons)
     reference = _reference([v.name for v in values])
     drawn = [
         Panel(
@@ -250,7 +250,7 @@ def _as_size(value: str) -> int | None:
         return None
 
 
-def _values(compared: str, comparisons: Sequence[_Comparison]) -> list[Value]:
+def _values(comparisons: Sequence[_Comparison]) -> list[Value]:
     names = sorted({name for c in comparisons for name in c.curves}, key=_order)
     ordered = [n for n in names if _order(n)[0] == 2]
     ramp = dict(zip(ordered, ordered_colours(len(ordered)), strict=True)) if len(ordered) > 2 else {}

@@ -52,10 +52,6 @@ class CaseMatrix:
     settings: tuple[Setting, ...]
     condition: Condition = USUAL
 
-    def launch_settings(self, scope: Sequence[str]) -> list[Setting]:
-        """The distinct launch-scope parts, default first."""
-        return list(dict.fromkeys(launch_part(setting, scope) for setting in self.settings))
-
     def under(self, launch: Setting, scope: Sequence[str]) -> list[Setting]:
         """The settings measured in a launch with this launch-scope part."""
         return [setting for setting in self.settings if launch_part(setting, scope) == launch]

@@ -27,7 +27,6 @@ from unisono.core.vocabulary import (
     Condition,
     Level,
 )
-from unisono.machine.description import Machine
 
 PROGRAM = "program"
 """What a sample of a whole program is filed under (unisono hybrid); its message size is 0."""
@@ -120,7 +119,6 @@ YES = TypeAdapter(bool, config=_STRICT)
 TEXT = TypeAdapter(str, config=_STRICT)
 LEVEL: TypeAdapter[Level] = TypeAdapter(Level, config=_STRICT)
 OBJECT = TypeAdapter(dict[str, Any], config=_STRICT)
-MACHINE = TypeAdapter(Machine)
 WORD: TypeAdapter[str] = TypeAdapter(Word, config=_STRICT)
 WORDS: TypeAdapter[list[str]] = TypeAdapter(list[Word], config=_STRICT)
 

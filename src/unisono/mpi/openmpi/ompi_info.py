@@ -23,8 +23,6 @@ class McaParameter:
     value: str = ""
     source: str = "default"
     """Where the value comes from: "default", or the environment, a file, ..."""
-    writeable: bool = False
-    """Settable at all; whether it has an effect after MPI_Init is another question."""
     help: str = ""
     type: str = "string"
     enumerator: dict[str, int] = field(default_factory=dict)
@@ -53,8 +51,6 @@ def parse_parameters(text: str) -> dict[str, McaParameter]:
             parameter.value = value.strip('"')
         elif key == "source":
             parameter.source = value
-        elif key == "status":
-            parameter.writeable = value.startswith("write")
         elif key == "help":
             parameter.help = value
         elif key == "type":

@@ -62,7 +62,7 @@ def _read(lines: Sequence[str], where: str) -> Profile:
     ]
     times, summed = _times(tables, where)
     sizes = {(row.site, row.call, row.rank): row for row in _sizes(tables, where)}
-    sites = _sites(tables, where)
+    sites = _sites(tables)
     for (number, call), rows in _by_site(times).items():
         _add_site(builder, sites.get(number, _Site()), number, call, rows, sizes)
     if summed:
@@ -147,7 +147,7 @@ def _sizes(tables: dict[str, Table], where: str) -> list[SiteRow]:
     return []
 
 
-def _sites(tables: dict[str, Table], where: str) -> dict[int, _Site]:
+def _sites(tables: dict[str, Table]) -> dict[int, _Site]:
     found: dict[int, _Site] = {}
     for title, table in tables.items():
         if not title.startswith("Callsites"):
