@@ -18,7 +18,7 @@ from tests.profile.raw_samples import cell, part, raw_file
 from unisono.cmdline.command import Command
 from unisono.cmdline.preload import Launcher
 from unisono.core.errors import LaunchError, UserError
-from unisono.profile.diagnose import mismatch, nothing_recorded, program_of
+from unisono.profile.diagnose import mismatch, nothing_recorded, other_library, program_of
 from unisono.profile.record import Options, Recording, record, run_through
 from unisono.profile.recorded import Profile
 
@@ -32,6 +32,27 @@ def test_a_filter_is_read_before_anything_is_run(tmp_path: Path) -> None:
     rules.write_text("exclude MPI_Iprobe\nMPI_Reduce\n")
     with pytest.raises(UserError, match=r"app\.filter, line 2: 'MPI_Reduce' is no rule"):
         Options(filter=rules).variables(tmp_path)
+
+
+def test_a_program_of_another_version_of_the_same_mpi_is_named(tmp_path: Path) -> None:
+    """Each has a RUNPATH of its own to its libmpi.so.40, as programs of two Open MPIs have."""
+    (tmp_path / "none.c").write_text("int MPI_None(void) { return 0; }\n")
+    (tmp_path / "uses.c").write_text("int MPI_None(void);\nint main(void) { return MPI_None(); }\n")
+    built = []
+    for version in ("4", "5"):
+        folder = tmp_path / version
+        folder.mkdir()
+        library, program = folder / "libmpi.so.40", folder / "app"
+        shared = ["-shared", "-fPIC", f"-Wl,-soname,{library.name}", "-o", str(library), str(tmp_path / "none.c")]
+        linked = [str(tmp_path / "uses.c"), str(library), f"-Wl,-rpath,{folder}", "-o", str(program)]
+        for words in (shared, linked):
+            subprocess.run(["gcc", *words], check=True, timeout=60)
+        built.append(program)
+    said = other_library(built[0], built[1])
+    assert said is not None
+    assert f"{tmp_path}/4/libmpi.so.40, but this mpirun belongs to {tmp_path}/5/libmpi.so.40" in said
+    assert other_library(built[0], built[0]) is None
+    assert other_library(None, built[0]) is None
 
 
 def test_options() -> None:

@@ -28,7 +28,7 @@ from unisono.export.words import plan_words, rules_words
 from unisono.library.recorder import recorder
 from unisono.machine.description import Machine
 from unisono.parameters.spelling import require_mpi
-from unisono.profile.diagnose import mismatch, program_of
+from unisono.profile.diagnose import mismatch, other_library, program_of
 from unisono.tuning.choice import choose, foretold, nearest_case, unmeasured
 from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import Plan
@@ -93,7 +93,9 @@ class Applied:
         users = {name: env[name] for name in _USERS if env.get(name) and not _is_said(line.argv, name)}
         variables = {RULES_VARIABLE: str(self.serving_file), **users}
         added = with_variables(line.argv, launcher, library, variables, {**env, **line.env})
-        return replace(line, argv=added.argv, env={**line.env, **added.env}, notes=[*line.notes, *added.notes])
+        doubt = other_library(program, library)
+        notes = [*line.notes, *added.notes, *([doubt] if doubt else [])]
+        return replace(line, argv=added.argv, env={**line.env, **added.env}, notes=notes)
 
 
 def _is_said(argv: Sequence[str], name: str) -> bool:

@@ -65,7 +65,7 @@ def read_text(path: Path, most: int = DOCUMENT_MOST) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise _unreadable(path, error) from error
+        raise UserError(_("{path}: cannot be read: it is no text in UTF-8").format(path=path)) from error
 
 
 def open_regular(path: Path) -> BinaryIO:

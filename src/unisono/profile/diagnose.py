@@ -54,16 +54,16 @@ def mismatch(program: Path | None, library: Path) -> str | None:
 
 
 def other_library(program: Path | None, library: Path) -> str | None:
-    """A sentence where the program by itself loads another file of the same MPI library than the recorder brings: then
-    the recorder's is used, unless mpirun sets the ranks' library path anyway. None where all is well."""
+    """A sentence where the program by itself loads another file of the same MPI library than ours was built for: its
+    ranks use theirs (a RUNPATH of its own), unless mpirun sets their LD_LIBRARY_PATH. None where all is well."""
     if program is None:
         return None
     theirs, ours = (_MAIN_LIBRARY.search(ask(["ldd", str(path)]).out) for path in (program, library))
     if theirs is None or ours is None or theirs[2] != ours[2] or Path(theirs[3]).resolve() == Path(ours[3]).resolve():
         return None
     return N_(
-        "{program} by itself loads {theirs}, but this mpirun belongs to {ours}, which is used "
-        "while it is recorded: start it with its own mpirun to record what it does otherwise"
+        "{program} by itself loads {theirs}, but this mpirun belongs to {ours}; which of them its ranks use depends "
+        "on whether mpirun sets their LD_LIBRARY_PATH: start it with its own mpirun"
     ).format(program=program, theirs=theirs[3], ours=ours[3])
 
 
