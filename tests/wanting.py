@@ -79,7 +79,6 @@ WANTS = (
 
 NOTHING_LACKS = (
     r"one MPI is enough|has ordered lists|has no words|Open MPI [\d.]+\w* (can$|does not)|has the memory for it"
-    r"|ranks have a CPU each"
     r"|this MPI (does not run (in|without)|has no persistent collectives)"
     r"|this MPI's own (nonblocking|persistent|launcher)"
 )

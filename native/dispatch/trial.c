@@ -177,7 +177,7 @@ static void set_vector(const struct coll_comm *comm, int index, int size, const 
 static bool is_calm(const struct task *task, double least)
 {
     for (int i = 0; i < task->count; i++) {
-        double one = trial_least(task, i, 0), other = trial_least(task, i, 1);
+        double one = trial_seconds(task, i, 0), other = trial_seconds(task, i, 1);
         if (fmin(one, other) < 2 * least && fmax(one, other) > alike * fmin(one, other))
             return false;
     }
@@ -192,7 +192,7 @@ static bool note(const struct task *task, const struct coll_comm *comm, int size
     if (!trial_share_times(task, comm))
         return true;
     for (int i = 0; i < task->count; i++)
-        least = fmin(least, fmin(trial_least(task, i, 0), trial_least(task, i, 1)));
+        least = fmin(least, fmin(trial_seconds(task, i, 0), trial_seconds(task, i, 1)));
     const enum collective collective = task->call.collective;
     const bool calm = is_calm(task, least);
     if (!calm && !anyway)
@@ -202,7 +202,7 @@ static bool note(const struct task *task, const struct coll_comm *comm, int size
             set(comm, i, size, &task->shape, hopeless * least); /* those that were not tried */
     double ours = HUGE_VAL;
     for (int i = 0; i < task->count; i++) {
-        double seconds = fmin(trial_least(task, i, 0), trial_least(task, i, 1));
+        double seconds = fmin(trial_seconds(task, i, 0), trial_seconds(task, i, 1));
         if (task->algorithm[i] == trial_rival_of(collective)) { /* the last */
             latest.mpis[size][collective] = (float)seconds;
             continue;

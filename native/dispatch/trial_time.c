@@ -70,7 +70,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-double trial_least(const struct task *task, int which, int half)
+double trial_seconds(const struct task *task, int which, int half)
 {
     float seconds[TIMES];
     double sum = 0;

@@ -13,6 +13,6 @@ void trial_time(const struct task *task, struct coll_comm *comm);
 bool trial_share_times(const struct task *task, const struct coll_comm *comm);
 /* Then: seconds of one of them in even (0) or in odd rounds (1): the quickest quarter's mean, as a clock tells short calls apart in
  * steps, and all that disturbs adds time. */
-double trial_least(const struct task *task, int which, int half);
+double trial_seconds(const struct task *task, int which, int half);
 
 #endif

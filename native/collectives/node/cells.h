@@ -77,8 +77,8 @@ struct node {
     struct pull pull; /* whether, and how, ranks read one another's memory */
 };
 
-/* Bytes of a cell, where each of the ranks of a node has CELLS of them: longer ones save flags, and lines that come round
- * later have left the caches of who read them; but a piece is still in its writer's own cache when it is read. (Two ranks, Zen 5, 1 MiB:
+/* Bytes of a cell, where each of the ranks of a node has CELLS of them: longer ones (than 256 KiB none was tried) save flags, and lines
+ * that come round later have left the caches of who read them; but a piece is still in its writer's own cache when it is read. (Two ranks, Zen 5, 1 MiB:
  * of 256 KiB instead of 128 allreduces and alltoalls of 256 KiB take 0.88 and 0.94 times as long, allgathers of 512 KiB 0.93 times;
  * of 128 KiB instead of 32 an allreduce of 1 MiB 0.93 times.) */
 static inline int64_t cell_bytes_for(int ranks)
