@@ -246,8 +246,6 @@ def verify(
         tuned = _with_plan(tuning, _in_layout(tuning, words, machine), machine, weighted)
         setting = {"layout": layout_words}
         found = compare(as_is, tuned, setting, metric=metric, runs=runs, deadline=deadline, progress=progress)
-        for note in found.notes:
-            console.print(_("Note: {note}").format(note=translated(note)), markup=False, soft_wrap=True)
     else:
         found = prove(
             tuning,
@@ -259,6 +257,8 @@ def verify(
             weights=weighted,
             progress=progress,
         )
+    for note in found.notes:
+        console.print(_("Note: {note}").format(note=translated(note)), markup=False, soft_wrap=True)
     changes = None
     if profile:
         from unisono.commands.advising import verify_profile
