@@ -214,8 +214,7 @@ static void share(struct peers *peers, MPI_Comm user, int slot)
     int64_t bytes = lines_in(slab) * (int64_t)sizeof(struct shared_rank);
     bool good = topology->locals == 1 || segment_create(segment, &here, bytes);
     if (good && slab == 0 && topology->nodes > 1 && topology->locals > 1) {
-        peers->cells.stride = cell_stride_for(topology->locals);
-        good = segment_create(&peers->cells.segment, &here, peers->cells.stride * CELLS);
+        good = segment_create(&peers->cells.segment, &here, cells_arrange(&peers->cells, topology->locals));
         peers->cells.made = good ? CELLS_MADE : CELLS_NONE;
     }
     if (agreed(user, good))

@@ -8,6 +8,7 @@
 #include "measure_ways.h"
 #include "node/exchange.h"
 #include "node/node.h"
+#include "node/trade.h"
 
 /* Batches are timed, and the quickest counts. */
 enum { SIZES = 8, BATCH = 3, BATCHES = 5 };
@@ -38,7 +39,9 @@ static double seconds_of(struct coll_comm *comm, const struct blocks *blocks, in
             memset(blocks->send, batch + i, (size_t)bytes);
             node_barrier(comm);
             const double start = PMPI_Wtime();
-            const int now = exchange(comm, blocks->send, &out, blocks->receive, &in, pull_from);
+            const int now = node_trades_blocks(comm, &out, &in, pull_from)
+                                ? node_trade_blocks(comm, blocks->send, &out, blocks->receive, &in)
+                                : exchange(comm, blocks->send, &out, blocks->receive, &in, pull_from);
             seconds += (PMPI_Wtime() - start) / BATCH;
             error = error ? error : now;
         }

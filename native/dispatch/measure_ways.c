@@ -6,6 +6,7 @@
 
 #include "node/cells.h"
 #include "node/node.h"
+#include "node/trade.h"
 #include "peers.h"
 #include "reserve.h"
 #include "comm_state.h"
@@ -14,25 +15,44 @@
 enum { SIZES = 3, BATCH = 8, BATCHES = 6 };
 static const int64_t sizes[SIZES] = {4 << 10, 16 << 10, 64 << 10};
 
+/* Behind the ways of cells those of trade.h. */
+enum { TRADED = CELL_WAYS, FETCHED, MEASURED };
+
 /* Another way must be so much quicker than CELLS_SOON, or noise would choose. */
 static const double worth = 0.85;
 
+static enum cell_trade trade_of(int way)
+{
+    return way < TRADED ? TRADE_NOT : way == TRADED ? TRADE_READ : TRADE_FETCH;
+}
+
+static void set_trades(int way)
+{
+    memset(cell_trades, trade_of(way), sizeof cell_trades);
+}
+
 /* Everybody writes a piece and reads its neighbour's. */
-static void pass_piece(struct coll_comm *comm, char *room, int64_t bytes, enum cell_way way)
+static void pass_piece(struct coll_comm *comm, char *room, int64_t bytes, int way)
 {
     struct node *node = comm->node;
+    if (way >= TRADED) {
+        const struct trade trade = {.send = room, .out = bytes, .receive = room + bytes, .in = bytes};
+        set_trades(way);
+        node_trade(comm, &trade);
+        return;
+    }
     const int neighbour = (node->rank + 1) % node->ranks;
     const uint64_t step = node_steps(node, 1);
     cell_room(comm, step);
-    copy_piece(cell_place(node, node->rank, step, bytes, way), room, bytes, way == CELLS_PAST);
+    copy_piece(cell_place(node, node->rank, step, bytes, (enum cell_way)way), room, bytes, way == CELLS_PAST);
     line_post(node, step);
     line_wait(comm, neighbour, step);
-    memcpy(room + bytes, cell_place(node, neighbour, step, bytes, way), (size_t)bytes);
+    memcpy(room + bytes, cell_place(node, neighbour, step, bytes, (enum cell_way)way), (size_t)bytes);
     node_pass(node, step + 1);
 }
 
 /* Seconds of a piece, in memory that has been in use for a while: of CELLS_LATE that is all of every cell. */
-static double seconds_of(struct coll_comm *comm, char *room, int64_t bytes, enum cell_way way)
+static double seconds_of(struct coll_comm *comm, char *room, int64_t bytes, int way)
 {
     const int64_t turns = way == CELLS_LATE ? comm->node->cell_stride / bytes : 1;
     double least = 1;
@@ -49,8 +69,8 @@ static double seconds_of(struct coll_comm *comm, char *room, int64_t bytes, enum
     return least;
 }
 
-static double slowest[SIZES][CELL_WAYS]; /* seconds; 0: not measured */
-static const char *const words[CELL_WAYS] = {"soon", "late", "past"};
+static double slowest[SIZES][MEASURED]; /* seconds; 0: not measured */
+static const char *const words[MEASURED] = {"soon", "late", "past", "traded", "fetched"};
 
 static void choose(void)
 {
@@ -66,6 +86,9 @@ static void choose(void)
                 least = slowest[size][way];
             }
         cell_ways[power - CELL_WAYS_FROM] = (unsigned char)best;
+        const int traded = slowest[size][FETCHED] < worth * slowest[size][TRADED] ? FETCHED : TRADED;
+        const bool trades = slowest[size][traded] > 0 && slowest[size][traded] < slowest[size][best];
+        cell_trades[power - CELL_WAYS_FROM] = (unsigned char)(trades ? trade_of(traded) : TRADE_NOT);
     }
 }
 
@@ -76,15 +99,17 @@ static bool is_given(void)
     int rank;
     if (text == NULL || text[0] == '\0')
         return false;
-    for (int way = 0; way < CELL_WAYS; way++)
+    for (int way = 0; way < MEASURED; way++)
         if (strcmp(text, words[way]) == 0) {
-            memset(cell_ways, way, sizeof cell_ways);
+            memset(cell_ways, way < CELL_WAYS ? way : CELLS_SOON, sizeof cell_ways);
+            set_trades(way);
             cell_ways_set_late();
             return true;
         }
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0)
-        fprintf(stderr, "unisono: UNISONO_CELLS: %s is none of soon, late and past; it is measured\n", text);
+        fprintf(stderr, "unisono: UNISONO_CELLS: %s is none of soon, late, past, traded and fetched; it is measured\n",
+                text);
     return false;
 }
 
@@ -102,15 +127,15 @@ struct coll_comm *measure_world(void)
 
 static void measure(struct coll_comm *comm)
 {
-    double mine[SIZES][CELL_WAYS] = {{0}};
+    double mine[SIZES][MEASURED] = {{0}};
     char *room = reserve_get(2 * (size_t)sizes[SIZES - 1]);
     memset(room, 0, 2 * (size_t)sizes[SIZES - 1]);
     if (comm->node->shared && cells_ready(comm))
         for (int size = 0; size < SIZES && sizes[size] <= comm->node->cell_bytes; size++)
-            for (enum cell_way way = CELLS_SOON; way < CELL_WAYS; way++)
+            for (int way = 0; way < (comm->node->ranks == 2 ? MEASURED : CELL_WAYS); way++)
                 mine[size][way] = seconds_of(comm, room, sizes[size], way);
     reserve_put(room);
-    bool told = PMPI_Allreduce(mine, slowest, SIZES * CELL_WAYS, MPI_DOUBLE, MPI_MAX, comm->comm) == MPI_SUCCESS;
+    bool told = PMPI_Allreduce(mine, slowest, SIZES * MEASURED, MPI_DOUBLE, MPI_MAX, comm->comm) == MPI_SUCCESS;
     if (told && slowest[0][CELLS_SOON] > 0)
         choose();
 }
@@ -131,8 +156,12 @@ void measure_ways_print(void)
     const double us = 1e-6;
     for (int size = 0; size < SIZES && slowest[size][CELLS_SOON] > 0; size++) {
         fprintf(stderr, "unisono: cells of %d KiB:", (int)(sizes[size] >> 10));
-        for (enum cell_way way = CELLS_SOON; way < CELL_WAYS; way++)
+        for (int way = 0; way < MEASURED && slowest[size][way] > 0; way++)
             fprintf(stderr, " %s %.2f us,", words[way], slowest[size][way] / us);
-        fprintf(stderr, " taken: %s\n", words[cell_way(sizes[size])]);
+        const enum cell_trade trade = (enum cell_trade)cell_trades[cell_power(sizes[size])];
+        fprintf(stderr, " taken: %s%s\n", words[cell_way(sizes[size])],
+                trade == TRADE_NOT    ? ""
+                : trade == TRADE_READ ? ", traded by two ranks"
+                                      : ", fetched by two ranks");
     }
 }

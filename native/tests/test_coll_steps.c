@@ -12,7 +12,7 @@
 
 #include "check.h"
 
-enum { RANKS = 3, ACTIONS = 96, MOST_STEPS = 24, TABLE = 1 << 21 };
+enum { RANKS = 3, ACTIONS = 96, MOST_STEPS = 24, TABLE = 1 << 21, TRADERS = 2, PLACES = 2 };
 
 enum kind {
     ROOM,  /* *_room: all ranks have passed step - ring + 1, by what is known or by looking */
@@ -22,7 +22,10 @@ enum kind {
     READ,  /* what `peer` posted in the step is read; it must still be there */
     DONE,  /* the end of that reading */
     KNOW,  /* node_know */
-    PASS   /* node_pass */
+    PASS,  /* node_pass */
+    PUT, /* the place in some rank's memory (trade.h) is being written: memory `peer` / PLACES, place `peer` % PLACES */
+    GET, /* what was put there in the step is read; it must still be there */
+    GOT  /* the end of that reading */
 };
 
 struct action {
@@ -40,7 +43,8 @@ struct system {
     int ranks, ring;
     struct program programs[RANKS];
     int steps;
-    bool no_room, early_pass, late_know, early_post; /* the faults on purpose */
+    int trades[PLACES];                                                /* pieces that went through each place */
+    bool no_room, early_pass, late_know, early_post, two_ahead, stays; /* the faults on purpose */
 };
 
 /* One place a rank per ring: the model has no lines that are more than cells, only one ring of the size given. */
@@ -48,6 +52,7 @@ struct comm_state {
     uint8_t at[RANKS], known[RANKS], passed[RANKS];
     uint8_t posted[RANKS][MOST_STEPS]; /* by place: step + 1 */
     uint8_t value[RANKS][MOST_STEPS];  /* by place: step + 1 of what is written there */
+    uint8_t traded[TRADERS * PLACES];  /* the same of the places of trade.h */
 };
 
 enum verdict { FINE, OVERWRITTEN, STUCK };
@@ -186,6 +191,43 @@ static void slices(struct system *system, int chunks)
     }
 }
 
+/* In whose memory, and which place of it, a rank writes a piece. */
+static int traded_at(const struct system *system, int rank, int piece)
+{
+    const int place = piece % PLACES, turn = system->trades[place] + piece / PLACES;
+    return (system->stays ? rank : rank ^ (turn & 1)) * PLACES + place;
+}
+
+static void put(const struct system *system, struct program *program, int rank, int first, int piece)
+{
+    add(program, ROOM, 0, first + piece);
+    add(program, PUT, traded_at(system, rank, piece), first + piece);
+    add(program, POST, 0, first + piece);
+}
+
+/* node_trade: two ranks, each writes where it has just read. */
+static void trade(struct system *system, int pieces)
+{
+    const int first = system->steps, ahead = system->two_ahead ? 2 : 1;
+    system->steps += pieces;
+    for (int rank = 0; rank < system->ranks; rank++) {
+        struct program *program = &system->programs[rank];
+        for (int piece = 0; piece < ahead && piece < pieces; piece++)
+            put(system, program, rank, first, piece);
+        for (int piece = 0; piece < pieces; piece++) {
+            if (piece + ahead < pieces)
+                put(system, program, rank, first, piece + ahead);
+            add(program, AWAIT, 1 - rank, first + piece);
+            add(program, KNOW, 0, first + piece - (piece > 0));
+            add(program, GET, traded_at(system, 1 - rank, piece), first + piece);
+            add(program, GOT, traded_at(system, 1 - rank, piece), first + piece);
+            add(program, PASS, 0, first + piece + 1);
+        }
+    }
+    for (int place = 0; place < PLACES; place++)
+        system->trades[place] += (pieces + PLACES - 1 - place) / PLACES;
+}
+
 static uint8_t least_passed(const struct system *system, const struct comm_state *state, int rank)
 {
     uint8_t least = UINT8_MAX;
@@ -219,6 +261,9 @@ static bool go_on(const struct system *system, struct comm_state *state, int ran
     case DONE: *wrong = state->value[action->peer][place] != now; break;
     case KNOW: state->known[rank] = action->step > state->known[rank] ? action->step : state->known[rank]; break;
     case PASS: state->passed[rank] = action->step; break;
+    case PUT: state->traded[action->peer] = now; break;
+    case GET:
+    case GOT: *wrong = state->traded[action->peer] != now; break;
     }
     state->at[rank]++;
     return true;
@@ -279,7 +324,7 @@ static enum verdict explore(const struct system *system, int *states)
     return FINE;
 }
 
-enum { PHASES = 9 };
+enum { PHASES = 11 };
 
 static void add_phase(struct system *system, int phase)
 {
@@ -292,7 +337,10 @@ static void add_phase(struct system *system, int phase)
     case 5: groups(system); break;
     case 6: all_read_ahead(system, 3); break;
     case 7: slices(system, 1); break;
-    default: slices(system, 2);
+    case 8: slices(system, 2); break;
+    default:
+        if (system->ranks == TRADERS)
+            trade(system, phase == 9 ? 1 : 3);
     }
 }
 
@@ -339,6 +387,12 @@ static void long_runs(void)
     struct system system = {.ranks = 2, .ring = SMALLEST_RING};
     slices(&system, 4);
     CHECK(explore(&system, &states) == FINE);
+    struct system trades = {.ranks = TRADERS, .ring = SMALLEST_RING};
+    for (int pieces = 1; pieces < 6; pieces++) {
+        trade(&trades, pieces % 4 + 1);
+        one_way(&trades, pieces % 2);
+    }
+    CHECK(explore(&trades, &states) == FINE);
 }
 
 static void faults_are_found(void)
@@ -363,6 +417,15 @@ static void faults_are_found(void)
     struct system early_post = {.ranks = 2, .ring = 2, .early_post = true};
     one_way(&early_post, 0);
     CHECK(explore(&early_post, &states) == OVERWRITTEN);
+
+    struct system two_ahead = {.ranks = TRADERS, .ring = SMALLEST_RING, .two_ahead = true};
+    trade(&two_ahead, 4);
+    CHECK(explore(&two_ahead, &states) == OVERWRITTEN);
+
+    struct system stays = {.ranks = TRADERS, .ring = SMALLEST_RING, .stays = true};
+    trade(&stays, 1);
+    trade(&stays, 1);
+    CHECK(explore(&stays, &states) == OVERWRITTEN);
 
     struct system too_small = {.ranks = 2, .ring = SMALLEST_RING - 2};
     slices(&too_small, 4);

@@ -1,7 +1,7 @@
 /* The ways of one node with threads for ranks and plain memory for the segment: built with ThreadSanitizer, which knows
  * whether what is read was released by its writer. Results are checked too, with cells so small that the rings come
  * round often, on different numbers of ranks, with send and receive the same, in any mixture of phases, of one level
- * and of two; on two communicators in turn that have cells in common. */
+ * and of two; on two communicators in turn that have cells, and the places of trade.h, in common. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +19,10 @@
 #include "node/reduce_scatter.h"
 #include "node/scan.h"
 #include "node/slices.h"
+#include "node/trade.h"
 
-enum { MOST_RANKS = 4, MOST_COUNT = 3000, ROUNDS = 96, CELL_BYTES = 1024 };
+enum { MOST_RANKS = 4, MOST_COUNT = 3000, ROUNDS = 96, CELL_BYTES = 1024, TRADE_BYTES = 512 };
+enum { SECOND_BYTES = CELLS * CELL_BYTES + TRADE_PLACES * TRADE_BYTES };
 
 static int ranks;
 /* Of the node, for another communicator of its ranks; of its first domain, its second, the two that lead. */
@@ -152,6 +154,27 @@ static void phase(struct coll_comm *comm, int round, uint64_t *send, uint64_t *r
     }
 }
 
+/* Of two ranks: blocks of different lengths, each its own too. */
+static void trade_blocks(struct coll_comm *comm, int round, const uint64_t *send, uint64_t *receive, int64_t count)
+{
+    const int rank = comm->node->rank, other = 1 - rank;
+    const int64_t given[2] = {round % 2 ? count : count / 3, round % 4 < 2 ? 0 : count};
+    int64_t out_bytes[2], in_bytes[2], out_at[2] = {0, 0}, in_at[2];
+    for (int local = 0; local < 2; local++) {
+        out_bytes[local] = given[rank] * 8;
+        in_bytes[local] = given[local] * 8;
+        in_at[local] = local == 0 ? 0 : given[0] * 8;
+    }
+    const struct flow out = {-1, 0, out_bytes, out_at}, in = {-1, 0, in_bytes, in_at};
+    if (!node_trades_blocks(comm, &out, &in, INT64_MAX))
+        return;
+    node_trade_blocks(comm, send, &out, receive, &in);
+    for (int64_t i = 0; i < given[rank]; i++)
+        wrong += receive[in_at[rank] / 8 + i] != value(rank, round, i);
+    for (int64_t i = 0; i < given[other]; i++)
+        wrong += receive[in_at[other] / 8 + i] != value(other, round, i);
+}
+
 /* Scans, sums that are scattered, and gathers: of the node alone. */
 static void one_level(struct coll_comm *comm, int round, uint64_t *send, uint64_t *receive, int64_t count)
 {
@@ -180,6 +203,8 @@ static void one_level(struct coll_comm *comm, int round, uint64_t *send, uint64_
     node_allgather_cells(comm, send, all, count * 8, NULL, NULL);
     for (int64_t i = 0; i < ranks * count; i++)
         wrong += all[i] != value((int)(i / count), round, i % count);
+    if (ranks == 2)
+        trade_blocks(comm, round, send, all, count);
 }
 
 static struct node node_of(int part, int rank, int count, struct cells *cells)
@@ -192,14 +217,16 @@ static struct node node_of(int part, int rank, int count, struct cells *cells)
                          .cell_bytes = CELL_BYTES,
                          .cell_stride = CELL_BYTES,
                          .first = {.base = flags_memory[part], .each = sizeof(struct shared_rank)},
-                         .second = {.base = cells_memory[part == OTHER ? NODE : part], .each = CELLS * CELL_BYTES}};
+                         .second = {.base = cells_memory[part == OTHER ? NODE : part], .each = SECOND_BYTES}};
 }
 
 static void *run(void *argument)
 {
     static const int64_t counts[] = {1, 15, 16, 128, 129, 1000, MOST_COUNT, 0};
     int rank = *(int *)argument, begin = ranks / 2 - (ranks > 3), own = rank >= begin;
-    struct cells cells[3] = {{.made = CELLS_MADE}, {.made = CELLS_MADE}, {.made = CELLS_MADE}};
+    struct cells cells[3];
+    for (int i = 0; i < 3; i++)
+        cells[i] = (struct cells){.made = CELLS_MADE, .trade_bytes = TRADE_BYTES};
     struct node node = node_of(NODE, rank, ranks, &cells[0]), other = node_of(OTHER, rank, ranks, &cells[0]);
     struct node inner = node_of(DOMAIN + own, own ? rank - begin : rank, own ? ranks - begin : begin, &cells[1]);
     struct node outer = node_of(LEADERS, own, 2, &cells[2]);
@@ -229,15 +256,18 @@ static void *run(void *argument)
     return NULL;
 }
 
+/* Two ranks trade in one way, in the other, and not at all. */
 int main(void)
 {
-    for (ranks = 2; ranks <= MOST_RANKS; ranks++) {
+    for (int turn = 2 - TRADE_FETCH; turn <= MOST_RANKS; turn++) {
+        ranks = turn < 2 ? 2 : turn;
+        memset(cell_trades, turn < 2 ? 2 - turn : TRADE_NOT, sizeof cell_trades);
         pthread_t threads[MOST_RANKS];
         int numbers[MOST_RANKS];
         size_t flags = ((size_t)ranks * sizeof(struct shared_rank) + 4095) / 4096 * 4096;
         for (int part = 0; part < PARTS; part++) {
             flags_memory[part] = aligned_alloc(4096, flags);
-            cells_memory[part] = aligned_alloc(4096, (size_t)ranks * CELLS * CELL_BYTES);
+            cells_memory[part] = aligned_alloc(4096, ((size_t)ranks * SECOND_BYTES + 4095) / 4096 * 4096);
             memset(flags_memory[part], 0, flags);
         }
         for (int i = 0; i < ranks; i++) {

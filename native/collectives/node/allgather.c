@@ -7,6 +7,7 @@
 #include "exchange.h"
 #include "messages.h"
 #include "node.h"
+#include "trade.h"
 
 /* The blocks are no longer than LINE_ROOM. */
 static void by_lines(struct coll_comm *comm, const void *send, char *receive, const struct flow *blocks)
@@ -91,9 +92,21 @@ int node_allgather_cells(struct coll_comm *comm, const void *send, void *receive
     }
     bool streaming = all >= copy_streams_from(node->ranks);
     const int64_t mine = flow_bytes(&blocks, node->rank), cell = node->cell_bytes;
+    char *own = to + flow_at(&blocks, node->rank);
+    if (node_trades(node, longest)) {
+        const int other = 1 - node->rank;
+        const struct trade trade = {.send = send,
+                                    .out = mine,
+                                    .receive = to + flow_at(&blocks, other),
+                                    .in = flow_bytes(&blocks, other),
+                                    .own = send,
+                                    .own_to = own,
+                                    .own_bytes = mine,
+                                    .streaming = streaming};
+        return node_trade(comm, &trade);
+    }
     const int64_t place = cell_piece_for(node, longest);
     cells_begin(node, longest);
-    char *own = to + flow_at(&blocks, node->rank);
     uint64_t step = node_steps(node, (uint64_t)((longest + cell - 1) / cell));
     /* A piece ahead, so that what one waits for was posted while the one before was copied. */
     post_piece(comm, step, send, own, 0, mine, place, streaming);

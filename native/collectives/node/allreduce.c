@@ -8,6 +8,7 @@
 #include "messages.h"
 #include "node.h"
 #include "slices.h"
+#include "trade.h"
 
 /* Whether this rank's own elements are lost when those of the ranks before it are combined into the result. */
 static bool overwrites(const struct node *node, const void *send, const void *receive)
@@ -61,9 +62,14 @@ int node_allreduce_cells(struct coll_comm *comm, const void *send, void *receive
         return messages_allreduce(comm, send, receive, count, reduction);
     if (count == 0)
         return MPI_SUCCESS;
+    const int64_t all = count * element, place = cell_piece_for(node, all);
+    if (node_trades(node, all)) {
+        const struct trade trade = {
+            .send = send, .out = all, .receive = receive, .in = all, .own = send, .reduction = reduction};
+        return node_trade(comm, &trade);
+    }
     uint64_t step = node_steps(node, (uint64_t)((count + each - 1) / each));
     bool from_cell = overwrites(node, send, receive);
-    const int64_t all = count * element, place = cell_piece_for(node, all);
     cells_begin(node, all);
     const char *from = send;
     char *to = receive;

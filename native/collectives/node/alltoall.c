@@ -4,6 +4,7 @@
 #include "exchange.h"
 #include "messages.h"
 #include "node.h"
+#include "trade.h"
 
 static int by_messages(struct coll_comm *comm, const void *send, void *receive, int64_t each)
 {
@@ -22,9 +23,11 @@ int node_alltoall_inline(struct coll_comm *comm, const void *send, void *receive
 
 static int alltoall(struct coll_comm *comm, const void *send, void *receive, int64_t each, int64_t pull_from)
 {
+    const struct flow blocks = {-1, each, NULL, NULL};
+    if (node_trades_blocks(comm, &blocks, &blocks, pull_from))
+        return node_trade_blocks(comm, send, &blocks, receive, &blocks);
     if (!pairs_ready(comm))
         return by_messages(comm, send, receive, each);
-    const struct flow blocks = {-1, each, NULL, NULL};
     return exchange(comm, send, &blocks, receive, &blocks, pull_from);
 }
 
@@ -41,9 +44,11 @@ int node_alltoall_pull(struct coll_comm *comm, const void *send, void *receive, 
 static int alltoallv(struct coll_comm *comm, const void *send, const int64_t *send_bytes, const int64_t *send_at,
                      void *receive, const int64_t *receive_bytes, const int64_t *receive_at, int64_t pull_from)
 {
+    const struct flow out = {-1, 0, send_bytes, send_at}, in = {-1, 0, receive_bytes, receive_at};
+    if (node_trades_blocks(comm, &out, &in, pull_from))
+        return node_trade_blocks(comm, send, &out, receive, &in);
     if (!pairs_ready(comm))
         return messages_alltoallv(comm, send, send_bytes, send_at, receive, receive_bytes, receive_at);
-    const struct flow out = {-1, 0, send_bytes, send_at}, in = {-1, 0, receive_bytes, receive_at};
     int64_t longest = 0;
     for (int local = 0; local < comm->node->ranks; local++) {
         longest = send_bytes[local] > longest ? send_bytes[local] : longest;

@@ -24,16 +24,30 @@ enum { CELL_WAYS_FROM = 12, CELL_WAYS_TO = 17 };
 
 extern unsigned char cell_ways[CELL_WAYS_TO - CELL_WAYS_FROM + 1];
 
+/* Whether two ranks that give each other so many bytes write where they have just read (trade.h): by the same powers, measured
+ * likewise. Not, until then. */
+enum cell_trade {
+    TRADE_NOT,
+    TRADE_READ, /* a reader reads: the processor leaves the line to it alone, or takes it from the writer when it is written again */
+    TRADE_FETCH, /* what will be read is fetched to be written */
+    CELL_TRADES
+};
+extern unsigned char cell_trades[CELL_WAYS_TO - CELL_WAYS_FROM + 1];
+
 /* Whether cells are to have room for CELLS_LATE: while it is measured, and afterwards where some pieces go that way. */
 extern bool cell_ways_late;
 void cell_ways_set_late(void); /* by what is in the table */
 
+static inline int cell_power(int64_t bytes)
+{
+    int power = 63 - __builtin_clzll((unsigned long long)bytes);
+    power = power < CELL_WAYS_FROM ? CELL_WAYS_FROM : power < CELL_WAYS_TO ? power : CELL_WAYS_TO;
+    return power - CELL_WAYS_FROM;
+}
+
 static inline enum cell_way cell_way(int64_t bytes)
 {
-    if (bytes < INT64_C(1) << CELL_WAYS_FROM)
-        return CELLS_SOON;
-    int power = 63 - __builtin_clzll((unsigned long long)bytes);
-    return (enum cell_way)cell_ways[(power < CELL_WAYS_TO ? power : CELL_WAYS_TO) - CELL_WAYS_FROM];
+    return bytes < INT64_C(1) << CELL_WAYS_FROM ? CELLS_SOON : (enum cell_way)cell_ways[cell_power(bytes)];
 }
 
 /* Of a message that may need several cells of so many bytes: its pieces come back to a cell so late that more places would

@@ -37,7 +37,8 @@ enum {
     LINES = 16,
     CELLS = 8,
     CELL_PIECE = 32 << 10,
-    PREPARED_MOST = 2048
+    PREPARED_MOST = 2048,
+    TRADE_PLACES = 2
 };
 
 struct line {
@@ -55,9 +56,11 @@ struct shared_rank {
 struct cells {
     enum { CELLS_UNTRIED, CELLS_NONE, CELLS_MADE } made;
     struct segment segment;
-    int64_t stride;        /* from one cell to the next: room for several places in each */
-    struct segment writer; /* the lines of the communicator for which this rank wrote last */
-    uint64_t step;         /* in which it did */
+    int64_t stride;                /* from one cell to the next: room for several places in each */
+    int64_t trade_bytes;           /* of a place of trade.h */
+    uint64_t trades[TRADE_PLACES]; /* pieces that went through each of them */
+    struct segment writer;         /* the lines of the communicator for which this rank wrote last */
+    uint64_t step;                 /* in which it did */
 };
 
 struct node {
@@ -101,6 +104,22 @@ static inline int64_t cell_stride_for(int ranks)
     while (cell_ways_late && stride * CELLS < 2 * copy_own_cache() && 2 * stride * CELLS * ranks <= room_share(most))
         stride *= 2;
     return stride;
+}
+
+/* Bytes of a place of trade.h: two of each rank, its own vectors and the other's are to fit into a core's own cache together. 0:
+ * no two ranks, and none. */
+static inline int64_t trade_bytes_for(int ranks)
+{
+    const int64_t smallest = 16 << 10, bytes = copy_own_cache() / 8, most = cell_bytes_for(ranks);
+    return ranks != 2 ? 0 : bytes < smallest ? smallest : bytes < most ? bytes / smallest * smallest : most;
+}
+
+/* Sets how one rank's memory is divided, and says how long it is: its cells, and behind them its places of trade.h. */
+static inline int64_t cells_arrange(struct cells *cells, int ranks)
+{
+    cells->stride = cell_stride_for(ranks);
+    cells->trade_bytes = trade_bytes_for(ranks);
+    return cells->stride * CELLS + cells->trade_bytes * TRADE_PLACES;
 }
 
 /* Whether there are cells: makes them when called for the first time. Collective over the node; the same on all. */

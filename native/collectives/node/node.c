@@ -85,8 +85,7 @@ bool cells_ready(struct coll_comm *comm)
     if (node->second.base != NULL)
         return true;
     if (cells->made == CELLS_UNTRIED) {
-        cells->stride = cell_stride_for(node->ranks);
-        bool made = node->shared && segment_create(&cells->segment, comm, cells->stride * CELLS);
+        bool made = node->shared && segment_create(&cells->segment, comm, cells_arrange(cells, node->ranks));
         cells->made = made ? CELLS_MADE : CELLS_NONE;
     }
     if (cells->made == CELLS_MADE) {

@@ -5,6 +5,7 @@
 #include "../group/group.h"
 #include "cells.h"
 #include "node.h"
+#include "trade.h"
 
 /* One call. */
 struct work {
@@ -119,6 +120,16 @@ int node_reduce_scatter_cells(struct coll_comm *comm, const void *send, void *re
     }
     if (all == 0)
         return MPI_SUCCESS;
+    if (node_trades(node, all)) {
+        const int other = 1 - node->rank;
+        const struct trade trade = {.send = (const char *)send + at[other],
+                                    .out = bytes[other],
+                                    .receive = receive,
+                                    .in = bytes[node->rank],
+                                    .own = (const char *)send + at[node->rank],
+                                    .reduction = reduction};
+        return node_trade(comm, &trade);
+    }
     const int64_t part = part_of(&work), parts = (all + part - 1) / part;
     cells_begin(node, all * node->ranks);
     uint64_t step = node_steps(node, (uint64_t)parts);
