@@ -11,9 +11,9 @@
 #include "reserve.h"
 #include "comm_state.h"
 
-/* A power of two of each: what lies between goes like the one below. Batches are timed, and the quickest counts. */
-enum { SIZES = 3, BATCH = 8, BATCHES = 6 };
-static const int64_t sizes[SIZES] = {4 << 10, 16 << 10, 64 << 10};
+/* What lies between goes like the one below, or from SHORT on like the second. Batches are timed, and the quickest counts. */
+enum { SIZES = 4, BATCH = 8, BATCHES = 6, SHORT = 2 << 10 };
+static const int64_t sizes[SIZES] = {512, 4 << 10, 16 << 10, 64 << 10};
 
 /* Behind the ways of cells those of trade.h. */
 enum { TRADED = CELL_WAYS, FETCHED, MEASURED };
@@ -49,6 +49,8 @@ static void pass_piece(struct coll_comm *comm, char *room, int64_t bytes, int wa
     line_wait(comm, neighbour, step);
     memcpy(room + bytes, cell_place(node, neighbour, step, bytes, (enum cell_way)way), (size_t)bytes);
     node_pass(node, step + 1);
+    line_prepare(node);
+    memory_prepare(cell_place(node, node->rank, node->step, bytes, (enum cell_way)way), bytes);
 }
 
 /* Seconds of a piece, in memory that has been in use for a while: of CELLS_LATE that is all of every cell. */
@@ -72,23 +74,36 @@ static double seconds_of(struct coll_comm *comm, char *room, int64_t bytes, int 
 static double slowest[SIZES][MEASURED]; /* seconds; 0: not measured */
 static const char *const words[MEASURED] = {"soon", "late", "past", "traded", "fetched"};
 
+static enum cell_way best_way(int size)
+{
+    enum cell_way best = CELLS_SOON;
+    double least = worth * slowest[size][CELLS_SOON];
+    for (enum cell_way way = CELLS_LATE; way < CELL_WAYS; way++)
+        if (slowest[size][way] < least) {
+            best = way;
+            least = slowest[size][way];
+        }
+    return best;
+}
+
+static enum cell_trade best_trade(int size, enum cell_way way)
+{
+    const int traded = slowest[size][FETCHED] < worth * slowest[size][TRADED] ? FETCHED : TRADED;
+    const bool trades = slowest[size][traded] > 0 && slowest[size][traded] < slowest[size][way];
+    return trades ? trade_of(traded) : TRADE_NOT;
+}
+
 static void choose(void)
 {
-    for (int power = CELL_WAYS_FROM; power <= CELL_WAYS_TO; power++) {
-        int size = 0;
-        while (size + 1 < SIZES && sizes[size + 1] <= INT64_C(1) << power && slowest[size + 1][CELLS_SOON] > 0)
+    for (int power = CELL_TRADES_FROM; power <= CELL_WAYS_TO; power++) {
+        const int64_t bytes = INT64_C(1) << power;
+        int size = bytes < SHORT ? 0 : 1;
+        while (size > 0 && size + 1 < SIZES && sizes[size + 1] <= bytes && slowest[size + 1][CELLS_SOON] > 0)
             size++;
-        enum cell_way best = CELLS_SOON;
-        double least = worth * slowest[size][CELLS_SOON];
-        for (enum cell_way way = CELLS_LATE; way < CELL_WAYS; way++)
-            if (slowest[size][way] < least) {
-                best = way;
-                least = slowest[size][way];
-            }
-        cell_ways[power - CELL_WAYS_FROM] = (unsigned char)best;
-        const int traded = slowest[size][FETCHED] < worth * slowest[size][TRADED] ? FETCHED : TRADED;
-        const bool trades = slowest[size][traded] > 0 && slowest[size][traded] < slowest[size][best];
-        cell_trades[power - CELL_WAYS_FROM] = (unsigned char)(trades ? trade_of(traded) : TRADE_NOT);
+        const enum cell_way way = power < CELL_WAYS_FROM ? CELLS_SOON : best_way(size);
+        if (power >= CELL_WAYS_FROM)
+            cell_ways[power - CELL_WAYS_FROM] = (unsigned char)way;
+        cell_trades[power - CELL_TRADES_FROM] = (unsigned char)best_trade(size, way);
     }
 }
 
@@ -136,7 +151,7 @@ static void measure(struct coll_comm *comm)
                 mine[size][way] = seconds_of(comm, room, sizes[size], way);
     reserve_put(room);
     bool told = PMPI_Allreduce(mine, slowest, SIZES * MEASURED, MPI_DOUBLE, MPI_MAX, comm->comm) == MPI_SUCCESS;
-    if (told && slowest[0][CELLS_SOON] > 0)
+    if (told && slowest[1][CELLS_SOON] > 0)
         choose();
 }
 
@@ -155,10 +170,10 @@ void measure_ways_print(void)
 {
     const double us = 1e-6;
     for (int size = 0; size < SIZES && slowest[size][CELLS_SOON] > 0; size++) {
-        fprintf(stderr, "unisono: cells of %d KiB:", (int)(sizes[size] >> 10));
+        fprintf(stderr, "unisono: cells of %d B:", (int)sizes[size]);
         for (int way = 0; way < MEASURED && slowest[size][way] > 0; way++)
             fprintf(stderr, " %s %.2f us,", words[way], slowest[size][way] / us);
-        const enum cell_trade trade = (enum cell_trade)cell_trades[cell_power(sizes[size])];
+        const enum cell_trade trade = cell_trade(sizes[size]);
         fprintf(stderr, " taken: %s%s\n", words[cell_way(sizes[size])],
                 trade == TRADE_NOT    ? ""
                 : trade == TRADE_READ ? ", traded by two ranks"

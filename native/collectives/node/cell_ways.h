@@ -19,35 +19,44 @@ enum cell_way {
     CELL_WAYS
 };
 
-/* Shorter messages go CELLS_SOON, longer ones like those of the last power. */
-enum { CELL_WAYS_FROM = 12, CELL_WAYS_TO = 17 };
+/* Shorter messages go CELLS_SOON, and are not traded; longer ones go like those of the last power. */
+enum { CELL_WAYS_FROM = 12, CELL_TRADES_FROM = 7, CELL_WAYS_TO = 17 };
 
 extern unsigned char cell_ways[CELL_WAYS_TO - CELL_WAYS_FROM + 1];
 
-/* Whether two ranks that give each other so many bytes write where they have just read (trade.h): by the same powers, measured
- * likewise. Not, until then. */
+/* Whether two ranks that give each other so many bytes write where they have just read (trade.h): from a shorter power on,
+ * measured likewise. Not, until then. */
 enum cell_trade {
     TRADE_NOT,
     TRADE_READ, /* a reader reads: the processor leaves the line to it alone, or takes it from the writer when it is written again */
     TRADE_FETCH, /* what will be read is fetched to be written */
     CELL_TRADES
 };
-extern unsigned char cell_trades[CELL_WAYS_TO - CELL_WAYS_FROM + 1];
+extern unsigned char cell_trades[CELL_WAYS_TO - CELL_TRADES_FROM + 1];
 
 /* Whether cells are to have room for CELLS_LATE: while it is measured, and afterwards where some pieces go that way. */
 extern bool cell_ways_late;
 void cell_ways_set_late(void); /* by what is in the table */
 
-static inline int cell_power(int64_t bytes)
+/* The place of a message in a table that begins with this power; -1: it is shorter. */
+static inline int cell_power(int64_t bytes, int from)
 {
+    if (bytes < INT64_C(1) << from)
+        return -1;
     int power = 63 - __builtin_clzll((unsigned long long)bytes);
-    power = power < CELL_WAYS_FROM ? CELL_WAYS_FROM : power < CELL_WAYS_TO ? power : CELL_WAYS_TO;
-    return power - CELL_WAYS_FROM;
+    return (power < CELL_WAYS_TO ? power : CELL_WAYS_TO) - from;
 }
 
 static inline enum cell_way cell_way(int64_t bytes)
 {
-    return bytes < INT64_C(1) << CELL_WAYS_FROM ? CELLS_SOON : (enum cell_way)cell_ways[cell_power(bytes)];
+    const int power = cell_power(bytes, CELL_WAYS_FROM);
+    return power < 0 ? CELLS_SOON : (enum cell_way)cell_ways[power];
+}
+
+static inline enum cell_trade cell_trade(int64_t bytes)
+{
+    const int power = cell_power(bytes, CELL_TRADES_FROM);
+    return power < 0 ? TRADE_NOT : (enum cell_trade)cell_trades[power];
 }
 
 /* Of a message that may need several cells of so many bytes: its pieces come back to a cell so late that more places would

@@ -24,7 +24,7 @@ static int64_t least(int64_t a, int64_t b)
 
 bool node_trades(const struct node *node, int64_t bytes)
 {
-    return node->ranks == 2 && bytes > PREPARED_MOST && cell_trades[cell_power(bytes)] != TRADE_NOT;
+    return node->ranks == 2 && bytes > LINE_ROOM && cell_trade(bytes) != TRADE_NOT;
 }
 
 /* Where a rank writes a piece. */
@@ -107,7 +107,7 @@ int node_trade(struct coll_comm *comm, const struct trade *trade)
     struct node *node = comm->node;
     const int64_t most = trade->out > trade->in ? trade->out : trade->in, room = node->cells->trade_bytes;
     const int64_t element = trade->reduction == NULL ? 1 : trade->reduction->element, piece = room / element * element;
-    struct work work = {comm, trade, (enum cell_trade)cell_trades[cell_power(most)], piece, (most + piece - 1) / piece,
+    struct work work = {comm, trade, cell_trade(most), piece, (most + piece - 1) / piece,
                         0,    {0}};
     work.step = node_steps(node, (uint64_t)work.pieces);
     memcpy(work.before, node->cells->trades, sizeof work.before);
