@@ -3,8 +3,8 @@
 #include "../reduction.h"
 #include "copy.h"
 
-/* Bytes: of what is fetched to be written, while as much before it is read; of the begin of every piece, for which it would be too
-   late to do so otherwise. */
+/* Bytes. With TRADE_FETCH what is read is fetched this far ahead; otherwise the processor fetches by itself what is read in order,
+   and only the first bytes of a piece are asked for. */
 enum { FETCHED = 8 << 10, BEGIN = 2 << 10, PLACE_LINE = 64 };
 
 /* One call. */
@@ -44,17 +44,24 @@ static int64_t within(const struct work *work, int64_t bytes, int64_t number)
     return left < 0 ? 0 : least(left, work->piece);
 }
 
+static void copy_own(const struct work *work, int64_t at, int64_t bytes)
+{
+    const struct trade *trade = work->trade;
+    if (trade->reduction == NULL && trade->own != trade->own_to && bytes > 0)
+        copy_piece(trade->own_to + at, trade->own + at, bytes, trade->streaming);
+}
+
 static void post(const struct work *work, int64_t number)
 {
     const struct trade *trade = work->trade;
     struct node *node = work->comm->node;
     const uint64_t step = work->step + (uint64_t)number;
-    const int64_t at = number * work->piece;
+    const int64_t at = number * work->piece, bytes = within(work, trade->out, number);
     line_room(work->comm, step);
-    copy_piece(place_of(work, node->rank, number), trade->send + at, within(work, trade->out, number), false);
+    if (bytes > 0)
+        copy_piece(place_of(work, node->rank, number), trade->send + at, bytes, false);
     line_post(node, step);
-    if (trade->reduction == NULL && trade->own != trade->own_to)
-        copy_piece(trade->own_to + at, trade->own + at, within(work, trade->own_bytes, number), trade->streaming);
+    copy_own(work, at, within(work, trade->own_bytes, number));
 }
 
 /* Takes from the other rank what will be written here next. */
@@ -107,8 +114,7 @@ int node_trade(struct coll_comm *comm, const struct trade *trade)
     struct node *node = comm->node;
     const int64_t most = trade->out > trade->in ? trade->out : trade->in, room = node->cells->trade_bytes;
     const int64_t element = trade->reduction == NULL ? 1 : trade->reduction->element, piece = room / element * element;
-    struct work work = {comm, trade, cell_trade(most), piece, (most + piece - 1) / piece,
-                        0,    {0}};
+    struct work work = {comm, trade, cell_trade(most), piece, (most + piece - 1) / piece, 0, {0}};
     work.step = node_steps(node, (uint64_t)work.pieces);
     memcpy(work.before, node->cells->trades, sizeof work.before);
     for (int64_t place = 0; place < TRADE_PLACES; place++)
@@ -123,8 +129,7 @@ int node_trade(struct coll_comm *comm, const struct trade *trade)
         node_pass(node, work.step + (uint64_t)number + 1);
     }
     const int64_t copied = least(trade->own_bytes, work.pieces * piece);
-    if (trade->reduction == NULL && trade->own != trade->own_to)
-        copy_piece(trade->own_to + copied, trade->own + copied, trade->own_bytes - copied, trade->streaming);
+    copy_own(&work, copied, trade->own_bytes - copied);
     line_prepare(node);
     return wait_outcome(comm);
 }
@@ -139,16 +144,22 @@ bool node_trades_blocks(struct coll_comm *comm, const struct flow *out, const st
     return longer < pull_from && node_trades(node, longer) && cells_ready(comm);
 }
 
+/* A block of a buffer, which need not be there where the block is empty. */
+static char *block_at(const void *buffer, const struct flow *flow, int local)
+{
+    return flow_bytes(flow, local) > 0 ? (char *)(uintptr_t)buffer + flow_at(flow, local) : NULL;
+}
+
 int node_trade_blocks(struct coll_comm *comm, const void *send, const struct flow *out, void *receive,
                       const struct flow *in)
 {
     const int me = comm->node->rank, other = 1 - me;
-    struct trade trade = {.send = (const char *)send + flow_at(out, other),
+    struct trade trade = {.send = block_at(send, out, other),
                           .out = flow_bytes(out, other),
-                          .receive = (char *)receive + flow_at(in, other),
+                          .receive = block_at(receive, in, other),
                           .in = flow_bytes(in, other),
-                          .own = (const char *)send + flow_at(out, me),
-                          .own_to = (char *)receive + flow_at(in, me),
+                          .own = block_at(send, out, me),
+                          .own_to = block_at(receive, in, me),
                           .own_bytes = flow_bytes(out, me)};
     trade.streaming = trade.out + trade.in + 2 * trade.own_bytes >= copy_streams_from(2);
     return node_trade(comm, &trade);
