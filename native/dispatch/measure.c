@@ -1,5 +1,6 @@
 #include "measure.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,10 +111,10 @@ static void measure(struct coll_comm *comm, void *room, struct costs *costs)
         }
         /* Messages within a node are copied into its memory and out of it, and ranks wait for them as for any line: what is usual of
            a network is not theirs, and would make them look better than our own shared memory. */
-        if (topology->nodes == 1 && costs->fabric_byte < 2 * costs->node_byte)
-            costs->fabric_byte = 2 * costs->node_byte;
-        if (topology->nodes == 1 && costs->fabric_latency < costs->node_latency)
-            costs->fabric_latency = costs->node_latency;
+        if (topology->nodes == 1) {
+            costs->fabric_byte = fmax(costs->fabric_byte, 2 * costs->node_byte);
+            costs->fabric_latency = fmax(costs->fabric_latency, fmax(costs->node_latency, costs->node_wait));
+        }
     }
     pull_costs(costs);
     if (topology->nodes > 1 && topology->node < 2 && topology->local == 0) {
