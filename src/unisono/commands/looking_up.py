@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from unisono.commands.console import out, print_json
+from unisono.core.fields import collective_given
 from unisono.core.language import _, translated
 from unisono.core.sizes import format_size
 from unisono.tuning import read
@@ -32,6 +33,7 @@ def lookup(
 ) -> None:
     """Prints the answer, as `unisono run` gives it; with `why`, the rule, the evidence, and what else was measured.
     Raises UserError for what was not measured."""
+    collective = collective_given(collective, "--collective")
     tuning = read(path)
     case = case_of(tuning, nodes, ppn)
     found = explain(tuning, collective, *case, size_of(collective, size), chosen_weights(for_, weights))
