@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from rich.table import Table
 
 from unisono.cmdline.command import Command
 from unisono.commands.busy import warn_where_busy
-from unisono.commands.console import err, out, print_json
+from unisono.commands.console import err, out, print_json, say
 from unisono.commands.remembered import compiler, launcher, started_by
 from unisono.commands.singletons import refuse_singletons
 from unisono.commands.userline import words_of
@@ -154,22 +154,28 @@ def run(
     machine = describe(own.mpirun)
     weighted = chosen_weights(for_, weights)
     line = _in_layout(tuning, own.words, machine) if layout else Command(own.words, {}, None, [])
-    line = _with_plan(tuning, line, machine, weighted)
+    line = _with_plan(tuning, line, machine, weighted, say)
     for note in [*own.notes, *line.notes]:
-        err().print(f"unisono: {translated(note)}", markup=False, style="dim", soft_wrap=True)
+        say(translated(note))
     if print_only:
         print(line.shell)  # noqa: T201 - one line to paste, however long: no console that wraps it
         return 0
     return _call(line)
 
 
-def _with_plan(tuning: Tuning, line: Command, machine: Machine, weights: Mapping[str, float] | None) -> Command:
-    """The line with the tuning's setting for its ranks, where it has any."""
+def _with_plan(
+    tuning: Tuning,
+    line: Command,
+    machine: Machine,
+    weights: Mapping[str, float] | None,
+    building: Callable[[str], None],
+) -> Command:
+    """The line with the tuning's setting for its ranks, where it has any; `building` hears of a build."""
     if not tuning.plan:
         return line
     from unisono.advise.apply import apply
 
-    tuned = apply(tuning, line.argv, machine, weights, progress=lambda sentence: err().print(sentence, markup=False))
+    tuned = apply(tuning, line.argv, machine, weights, progress=building)
     return replace(tuned, env={**line.env, **tuned.env}, notes=[*line.notes, *tuned.notes])
 
 
@@ -216,17 +222,22 @@ def verify(
     """As-is against tuned; exit status 1 when the tuned program is slower. `profile`: also which calls changed.
     `layout`: tuned is what `run --layout` would run."""
     from unisono.advise.runs import Run
-    from unisono.advise.verify import compare
+    from unisono.advise.verify import check_asked, compare
     from unisono.advise.verify import verify as prove
 
     if profile and layout:
         raise UserError(_("--profile compares calls of the same ranks, which --layout changes: use one of them"))
+    check_asked(metric, runs)
+    deadline, weighted = parse_duration(timeout, "--timeout"), chosen_weights(for_, weights)
     tuning = read(path, layouts=layout)
-    own, weighted = started_by(tuning, words_of(argv), mpirun), chosen_weights(for_, weights)
+    own = started_by(tuning, words_of(argv), mpirun)
     refuse_singletons(own.words, os.environ)
     words, machine, console = own.words, describe(own.mpirun), err()
     for note in own.notes:
         console.print(_("Note: {note}").format(note=translated(note)), markup=False, soft_wrap=True)
+
+    def building(sentence: str) -> None:
+        console.print(sentence, markup=False, soft_wrap=True)
 
     def progress(done: Run) -> None:
         value = f"{done.value:.6g} s" if done.value is not None else translated(done.status)
@@ -237,13 +248,12 @@ def verify(
             markup=False,
         )
 
-    deadline = parse_duration(timeout, "--timeout")
     warn_where_busy(len(machine.cpus))
     if layout:
         from unisono.hybrid.apply import as_it_is
 
         as_is, layout_words = as_it_is(tuning, words, machine, os.environ)
-        tuned = _with_plan(tuning, _in_layout(tuning, words, machine), machine, weighted)
+        tuned = _with_plan(tuning, _in_layout(tuning, words, machine), machine, weighted, building)
         setting = {"layout": layout_words}
         found = compare(as_is, tuned, setting, metric=metric, runs=runs, deadline=deadline, progress=progress)
     else:
@@ -256,6 +266,7 @@ def verify(
             deadline=deadline,
             weights=weighted,
             progress=progress,
+            building=building,
         )
     for note in found.notes:
         console.print(_("Note: {note}").format(note=translated(note)), markup=False, soft_wrap=True)
