@@ -122,7 +122,5 @@ def test_a_program_of_another_version_or_mpi_than_the_launchers(tmp_path: Path) 
     assert f"{other} by itself loads {tmp_path}/other/lib/libmpi.so.40, but this mpirun" in notes(setting, other)
     assert "by itself loads" not in notes(setting, tmp_path / "own" / "app")
     assert "by itself loads" not in notes(tuning(plan()), other), "nothing is set that could be misread"
-    with pytest.raises(
-        UserError, match=r"uses libmpich\.so\.12, but the mpirun of this command belongs to libmpi"
-    ):
+    with pytest.raises(UserError, match=r"uses libmpich\.so\.12, but the mpirun of this command belongs to libmpi"):
         notes(setting, linked_with(tmp_path / "mpich", "libmpich.so.12"))

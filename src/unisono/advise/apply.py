@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from unisono.cmdline.command import Command
-from unisono.cmdline.job import describe_job
+from unisono.cmdline.job import describe_job, launcher_in
 from unisono.cmdline.preload import launcher_of, with_variables
 from unisono.cmdline.rewrite import with_setting
 from unisono.core.cache import cache
@@ -29,11 +29,11 @@ from unisono.library.recorder import recorder
 from unisono.machine.description import Machine
 from unisono.mpi.found import linked_library
 from unisono.parameters.spelling import require_mpi
-from unisono.profile.diagnose import mismatch, other_library, program_of
+from unisono.profile.diagnose import mismatch, other_library
 from unisono.tuning.choice import choose, foretold, nearest_case, unmeasured
 from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import Plan
-from unisono.tuning.stale import stale
+from unisono.tuning.stale import stale_notes
 from unisono.tuning.words import SIMULATED
 
 RULES_VARIABLE = "UNISONO_RULES"
@@ -145,16 +145,14 @@ def resolve(
         )
     if tuning.simulated:
         notes.append(N_("this tuning is {simulated}; unisono verify proves it here").format(simulated=SIMULATED))
-    stale_notes = [
-        N_("the tuning may be stale: {difference}").format(difference=sentence) for sentence in stale(tuning, machine)
-    ]
-    return replace(line, notes=[*stale_notes, *notes, *applied.notes, *line.notes]), applied
+    return replace(line, notes=[*stale_notes(tuning, machine), *notes, *applied.notes, *line.notes]), applied
 
 
 def _of_another_mpi(argv: Sequence[str], machine: Machine) -> list[str]:
     """A note where the line's program may use another version of the MPI than its launcher: what is set there need not
     exist in that one, or may mean something else. Raises UserError where it is another MPI altogether."""
-    mpi, program = require_mpi(machine), program_of(argv, launcher_of(argv))
+    mpi, found = require_mpi(machine), launcher_in(argv, machine).program(argv)
+    program = Path(found) if found is not None else None
     file = linked_library(mpi.mpicc, mpi.root) if program is not None else None
     own = (mpi.traits.LIBRARY, file.resolve()) if file is not None else None
     if wrong := mismatch(program, own):
