@@ -17,18 +17,19 @@ from unisono.commands.remembered import compiler, launcher, started_by
 from unisono.commands.singletons import refuse_singletons
 from unisono.commands.userline import words_of
 from unisono.core.errors import UserError
-from unisono.core.language import N_, _, translated
+from unisono.core.language import _, translated
 from unisono.inventory.describe import describe
 from unisono.machine.description import Machine
 from unisono.study.config import parse_duration
 from unisono.study.data import StudyData
 from unisono.study.files import Outputs
 from unisono.study.store import Store
-from unisono.tuning import Tuning, read, stale
+from unisono.tuning import Tuning, read
 from unisono.tuning.asked import level_of
 from unisono.tuning.asked import plan as choose_plan
 from unisono.tuning.asked import weights as chosen_weights
 from unisono.tuning.plans import Plan
+from unisono.tuning.stale import stale_notes
 
 _PROFILED_RUNS = 3
 """Of each, as-is and tuned: fewer cannot tell a changed call from how runs differ."""
@@ -64,7 +65,7 @@ def export(
     plan, instead = exportable(tuning, choose_plan(tuning, nodes, ppn, chosen), format, chosen)
     chosen_mpi = launcher(mpirun, tuning.mpi)
     machine = describe(chosen_mpi, compiler(mpicc, chosen_mpi, tuning.mpi))
-    notes = [*instead, *caveats(tuning, plan, machine, format)]
+    notes = [*stale_notes(tuning, machine), *instead, *caveats(tuning, plan, machine, format)]
     changed = edited(format, output)
     if changed and not check:
         raise UserError(
@@ -185,13 +186,7 @@ def _in_layout(tuning: Tuning, words: list[str], machine: Machine) -> Command:
     line = with_layout(tuning, words, machine, os.environ)
     if tuning.plan:
         return line  # which says what is stale itself
-    return replace(
-        line,
-        notes=[
-            *(N_("the tuning may be stale: {difference}").format(difference=s) for s in stale(tuning, machine)),
-            *line.notes,
-        ],
-    )
+    return replace(line, notes=[*stale_notes(tuning, machine), *line.notes])
 
 
 def _call(line: Command) -> int:
@@ -222,8 +217,7 @@ def verify(
     """As-is against tuned; exit status 1 when the tuned program is slower. `profile`: also which calls changed.
     `layout`: tuned is what `run --layout` would run."""
     from unisono.advise.runs import Run
-    from unisono.advise.verify import check_asked, compare
-    from unisono.advise.verify import verify as prove
+    from unisono.advise.verify import as_is_and_tuned, check_asked, compare
 
     if profile and layout:
         raise UserError(_("--profile compares calls of the same ranks, which --layout changes: use one of them"))
@@ -255,21 +249,11 @@ def verify(
         as_is, layout_words = as_it_is(tuning, words, machine, os.environ)
         tuned = _with_plan(tuning, _in_layout(tuning, words, machine), machine, weighted, building)
         setting = {"layout": layout_words}
-        found = compare(as_is, tuned, setting, metric=metric, runs=runs, deadline=deadline, progress=progress)
     else:
-        found = prove(
-            tuning,
-            words,
-            machine,
-            metric=metric,
-            runs=runs,
-            deadline=deadline,
-            weights=weighted,
-            progress=progress,
-            building=building,
-        )
-    for note in found.notes:
+        as_is, tuned, setting = as_is_and_tuned(tuning, words, machine, weighted, building)
+    for note in tuned.notes:
         console.print(_("Note: {note}").format(note=translated(note)), markup=False, soft_wrap=True)
+    found = compare(as_is, tuned, setting, metric=metric, runs=runs, deadline=deadline, progress=progress)
     changes = None
     if profile:
         from unisono.commands.advising import verify_profile
