@@ -33,6 +33,16 @@ def test_export(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert f"Note: {STALE}" in said(tmp_path, capsys, *words)
 
 
+@pytest.mark.parametrize("why", [[], ["--why"]])
+def test_lookup_names_the_machine_that_it_speaks_of(
+    why: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tuning(), tmp_path / "tuning.toml")
+    with pytest.raises(SystemExit):
+        main(["lookup", str(tmp_path / "tuning.toml"), "--collective", "alltoall", "--size", "8", *why])
+    assert capsys.readouterr().out.splitlines()[-1] == "  measured on: Example CPU, Open MPI 5.0.11"
+
+
 @pytest.mark.mpi
 @pytest.mark.beside
 def test_verify_says_it_before_the_first_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,8 @@ from unisono.commands.console import out, print_json
 from unisono.core.fields import collective_given
 from unisono.core.language import _, translated
 from unisono.core.sizes import format_size
-from unisono.tuning import read
+from unisono.machine.fingerprint import shown
+from unisono.tuning import Tuning, read
 from unisono.tuning.asked import case_of, size_of
 from unisono.tuning.asked import weights as chosen_weights
 from unisono.tuning.explain import Explanation, explain
@@ -43,6 +44,15 @@ def lookup(
         _reasons(found)
     else:
         _answer(found)
+    if not json and (where := _measured_on(tuning)):
+        out().print(f"  {where}", style="dim", markup=False)
+
+
+def _measured_on(tuning: Tuning) -> str | None:
+    """Of which machine the answer speaks: it need not be this one. None where the tuning does not know, or was
+    simulated, which is said anyway."""
+    parts = [shown(label, tuning.machine[label]) for label in ("CPU", "MPI") if label in tuning.machine]
+    return None if tuning.simulated or not parts else _("measured on: {machine}").format(machine=", ".join(parts))
 
 
 def _answer(explained: Explanation) -> None:
