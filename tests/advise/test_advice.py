@@ -284,7 +284,7 @@ def test_studies_beside_the_tuning_are_used(
 
 
 def test_a_study_that_is_none(files: tuple[Path, Path]) -> None:
-    with pytest.raises(UserError, match="not a Unisono study"):
+    with pytest.raises(UserError, match="is a tuning, not a study"):
         run(files, studies=(files[1],))
 
 
@@ -292,5 +292,5 @@ def test_another_machine_is_noticed() -> None:
     made = profile([FFT])
     made.origin.machine.update({"CPU": "Another CPU", "kernel": "6.1"})
     assert differences(TUNING, made) == [
-        "CPU was Example CPU when the tuning was measured, and Another CPU when the profile was made"
+        "CPU: Example CPU when the tuning was measured, Another CPU when the profile was made"
     ]

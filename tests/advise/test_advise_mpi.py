@@ -10,7 +10,7 @@ import pytest
 
 from tests.tuning.samples import plan, rule, tuned, tuning
 from unisono.advise.prove import Step, measured_points, verify_tuning
-from unisono.advise.verify import verify
+from unisono.advise.verify import as_is_and_tuned, compare
 from unisono.core.errors import UserError
 from unisono.library.native import bench_program
 from unisono.machine.description import Machine
@@ -53,7 +53,8 @@ def slow_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_tuning_that_slows_a_program_down(machine: Machine, program: Path) -> None:
-    found = verify(SLOWED, mpi_command(machine, program), machine, metric=METRIC, runs=3, deadline=60)
+    lines = as_is_and_tuned(SLOWED, mpi_command(machine, program), machine)
+    found = compare(*lines, metric=METRIC, runs=3, deadline=60)
     assert found.failures == []
     assert (found.verdict, found.exit_status) == ("slower", 1)
     assert "coll_tuned_dynamic_rules_filename" in found.tuned_command
@@ -63,7 +64,8 @@ def test_a_tuning_that_slows_a_program_down(machine: Machine, program: Path) -> 
 @pytest.mark.usefixtures("slow_environment")
 def test_a_tuning_that_speeds_a_program_up(machine: Machine, program: Path) -> None:
     remedied = tuning(plan(1, 2, REMEDY, gain={"bcast": 2.0}))
-    found = verify(remedied, mpi_command(machine, program), machine, metric=METRIC, runs=3, deadline=60)
+    lines = as_is_and_tuned(remedied, mpi_command(machine, program), machine)
+    found = compare(*lines, metric=METRIC, runs=3, deadline=60)
     assert found.failures == []
     assert (found.verdict, found.exit_status) == ("faster", 0)
     assert found.gain is not None

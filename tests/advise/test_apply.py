@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.profile.linked import linked_with
 from tests.tuning.samples import machine as example
 from tests.tuning.samples import plan, rule, tuned, tuning
 from unisono.advise.apply import apply
 from unisono.core.errors import UserError
 from unisono.export import tuned_rules as rules
 from unisono.machine.description import Mpi
+from unisono.tuning.contents import Tuning
 
 RING = (rule("allreduce", 0, None, tuned("ring")),)
 LINE = ["mpirun", "-n", "4", "./app", "--mca", "not ours"]
@@ -103,3 +105,22 @@ def test_a_cache_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch: py
 def test_a_command_line_that_is_none() -> None:
     with pytest.raises(UserError):
         apply(tuning(), ["./app"], example(), env={})
+
+
+def test_a_program_of_another_version_or_mpi_than_the_launchers(tmp_path: Path) -> None:
+    """Whatever is set, by our library or not: what the launcher's version reads may mean nothing to the program's."""
+    here = example()
+    assert here.mpi is not None
+    linked_with(tmp_path / "own")
+    here = here.model_copy(update={"mpi": here.mpi.model_copy(update={"root": str(tmp_path / "own"), "mpicc": None})})
+    other = linked_with(tmp_path / "other")
+    setting = tuning(plan(launch={"UCX_TLS": "self,sm"}))
+
+    def notes(made: Tuning, program: Path) -> str:
+        return " ".join(apply(made, ["mpirun", "-n", "4", str(program)], here, env={}).notes)
+
+    assert f"{other} by itself loads {tmp_path}/other/lib/libmpi.so.40, but this mpirun" in notes(setting, other)
+    assert "by itself loads" not in notes(setting, tmp_path / "own" / "app")
+    assert "by itself loads" not in notes(tuning(plan()), other), "nothing is set that could be misread"
+    with pytest.raises(UserError, match=r"uses libmpich\.so\.12, but the mpirun of this command belongs to libmpi"):
+        notes(setting, linked_with(tmp_path / "mpich", "libmpich.so.12"))

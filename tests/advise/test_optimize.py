@@ -47,6 +47,7 @@ def test_a_gain_is_found_proven_and_kept(tmp_path: Path) -> None:
     assert story.headline.startswith("25 % faster with pml=ucx: 1 s before, 0.8 s after")
     text = story.markdown()
     assert "unisono run --tuning" in text
+    assert f"on these ranks of this machine ({HERE.cpu_model}, Open MPI " in text
     assert "| Alltoall from transpose | 1 x 4 | 64 KiB a peer | 10 | 40 % | 5 % |" in text
     assert "Alltoall from transpose: 16 s before, 8 s after" in text
 

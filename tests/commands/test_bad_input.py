@@ -40,7 +40,8 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         ("", "is empty"),
         (STUDY + "[sizes", "is not valid TOML"),
-        (STUDY.replace("allreduce", "allredcue"), "unknown collective 'allredcue'"),
+        (STUDY.replace("allreduce", "allredcue"), "unknown collective 'allredcue'; did you mean allreduce?"),
+        (STUDY.replace("allreduce", "x"), "unknown collective 'x'; known: allreduce, reduce, bcast"),
         (STUDY + '[sizes]\nto = "1 furlong"', "is not a size"),
         (STUDY + '[parameters]\nUCX_RNDV_TRESH = ["16kb"]', "UCX_RNDV_THRESH"),
         (STUDY + '[parameters]\nUCX_RNDV_THRESH = ["16qb"]', "'16qb' is not a value it takes"),
@@ -84,6 +85,12 @@ def test_a_bad_study_in_a_process_of_its_own(tmp_path: Path) -> None:
         (["run", "--tuning", "absent.toml", "--", "mpirun", "true"], "absent.toml"),
         (["verify", "--tuning", "absent.toml", "--", "mpirun", "true"], "absent.toml"),
         (["doctor", "--mpirun", "/bin/true"], "/bin/true"),
+        (
+            ["tune", "--collective", "alreduce", "--dry-run"],
+            "--collective: unknown collective 'alreduce'; did you mean allreduce?",
+        ),
+        (["lookup", "absent.toml", "--collective", "MPI_Alltoall", "--size", "8"], "did you mean alltoall?"),
+        (["compare", "--mpis", "all", "--collective", "alreduce"], "--collective: unknown collective 'alreduce'"),
     ],
 )
 def test_a_bad_command_line(refuses: Refuses, words: list[str], says: str) -> None:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
+from tests.conftest import EMBEDDED
+from tests.tuning.samples import plan, rule, tuning
+from unisono.commands import applying
 from unisono.commands.console import Terminal
+from unisono.tuning.document import write
 
 
 def shown(printed: object, width: int) -> list[str]:
@@ -49,3 +55,24 @@ def test_what_is_broken_elsewhere_keeps_its_styles() -> None:
     (first, second) = console.render_lines(text, console.options, pad=False)
     assert "".join(segment.text for segment in first).rstrip() == "up to"
     assert [(segment.text, segment.style) for segment in second] == [("16 KiB", Style(bold=True))]
+
+
+def test_run_says_whose_every_line_of_its_own_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Among the program's lines, where the library is built on first use, too."""
+
+    def build(mpicc: str | None, progress: Callable[[str], None] | None) -> Path:
+        assert progress is not None
+        progress("Building libunisono.so with mpicc")
+        return tmp_path / "libunisono.so"
+
+    monkeypatch.setattr("unisono.advise.apply.recorder", build)
+    rules = (rule("bcast", 0, None, {"coll": "unisono", "algorithm": "cells"}, sizes=(8, 64)),)
+    write(tuning(plan(1, 2, {"preload": "unisono"}, {"bcast": 1.1}, rules)), tmp_path / "tuning.toml")
+    line = [str(EMBEDDED), "-n", "2", "hostname"]
+    words = {"for_": None, "weights": None, "layout": False, "print_only": True}
+    assert applying.run(tmp_path / "tuning.toml", line, **words) == 0  # type: ignore[arg-type]
+    said = capsys.readouterr().err.splitlines()
+    assert "unisono: Building libunisono.so with mpicc" in said
+    assert all(one.startswith("unisono: ") for one in said)

@@ -222,6 +222,7 @@ def test_bad_wishes_are_one_line_and_status_2(
     assert done.returncode == 2, done.stderr
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+    assert not (tmp_path / "o" / "hybrid.db").exists(), "it would be in the way of the same command, corrected"
 
 
 def test_interrupted_and_continued(installed: Installed, tmp_path: Path) -> None:
@@ -299,10 +300,13 @@ def test_from_a_study_to_a_program_run_in_its_layout(tmp_path: Path, capfd: pyte
     (layout,) = read(Path(tuning), layouts=True).layout
     assert layout.processes == 1
     assert layout.proven == (layout.threads > 1)
-    assert "Layouts: how many processes of how many threads" in call("show", tuning).stdout
+    shown = call("show", tuning).stdout
+    assert "Layouts: how many processes of how many threads" in shown
+    assert f"measured in   {2 * 4} launches " in shown, "not of one number of ranks"
     line = ["--tuning", tuning, "--layout", "--", "mpirun.mpich", "-n", "{ranks}", str(script)]
     assert f"-bind-to core:{layout.threads}" in call("run", "--print", *line).stdout
     ran = call("run", *line)
+    assert "the layout starts 1 rank\n" in call("run", "--print", *line[:5], "-n", "7", *line[7:]).stderr
     assert ran.stdout.strip() == f"time = 1.{layout.threads}"
     assert "-n" not in ran.stderr
     proof = call("verify", "--metric", "time = ([0-9.]+)", "--runs", "3", "--json", *line)

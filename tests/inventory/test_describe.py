@@ -137,6 +137,7 @@ def test_the_fingerprint_says_what_must_not_change(machine: Machine) -> None:
         ({"kernel": "7.0"}, "kernel: 6.18.44-fc-v669 there, 7.0 here"),
         ({"environment": {}}, "environment: UCX_TLS=sm there, none here"),
         ({"ucx": UCX.model_copy(update={"version": "1.17.0"})}, "UCX: 1.20.1 there, 1.17.0 here"),
+        ({"mpi": OPEN_MPI.model_copy(update={"version": "4.1.4"})}, "MPI: Open MPI 5.0.11 there, Open MPI 4.1.4 here"),
         (
             {"mpi": OPEN_MPI.model_copy(update={"settings": {"coll": "^han"}})},
             "settings in files: none there, coll=^han here",

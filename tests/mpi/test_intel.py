@@ -126,4 +126,9 @@ def test_what_it_says_of_its_variables_is_believed() -> None:
 def test_doctor_says_nothing_of_a_permission_that_only_open_mpis_launcher_wants() -> None:
     as_root = {"root_user": True}
     assert "User" not in dict(software_rows(described().model_copy(update=as_root)))
-    assert "User" in dict(software_rows(machine().model_copy(update=as_root)))
+    ours = machine().model_copy(update=as_root)
+    allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    said = dict(software_rows(ours, {"OMPI_ALLOW_RUN_AS_ROOT": "1"}))["User"]
+    assert "Lines of yours" in said
+    assert "--allow-run-as-root in them, or OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1" in said
+    assert dict(software_rows(ours, allowed))["User"] == f"root: allowed by {' and '.join(allowed)}"

@@ -13,12 +13,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands.program import unisono
 from tests.launch.conftest import Installed, installed
+from tests.launch.test_failure import EXPECTED, RECORDED
+from tests.profile.linked import linked_with
 from tests.profile.raw_samples import cell, part, raw_file
 from unisono.cmdline.command import Command
 from unisono.cmdline.preload import Launcher
 from unisono.core.errors import LaunchError, UserError
-from unisono.profile.diagnose import mismatch, nothing_recorded, other_library, program_of
+from unisono.profile.diagnose import library_of, mismatch, nothing_recorded, other_library, program_of
 from unisono.profile.record import Options, Recording, record, run_through
 from unisono.profile.recorded import Profile
 
@@ -36,23 +39,12 @@ def test_a_filter_is_read_before_anything_is_run(tmp_path: Path) -> None:
 
 def test_a_program_of_another_version_of_the_same_mpi_is_named(tmp_path: Path) -> None:
     """Each has a RUNPATH of its own to its libmpi.so.40, as programs of two Open MPIs have."""
-    (tmp_path / "none.c").write_text("int MPI_None(void) { return 0; }\n")
-    (tmp_path / "uses.c").write_text("int MPI_None(void);\nint main(void) { return MPI_None(); }\n")
-    built = []
-    for version in ("4", "5"):
-        folder = tmp_path / version
-        folder.mkdir()
-        library, program = folder / "libmpi.so.40", folder / "app"
-        shared = ["-shared", "-fPIC", f"-Wl,-soname,{library.name}", "-o", str(library), str(tmp_path / "none.c")]
-        linked = [str(tmp_path / "uses.c"), str(library), f"-Wl,-rpath,{folder}", "-o", str(program)]
-        for words in (shared, linked):
-            subprocess.run(["gcc", *words], check=True, timeout=60)
-        built.append(program)
-    said = other_library(built[0], built[1])
+    built = [linked_with(tmp_path / version) for version in ("4", "5")]
+    said = other_library(built[0], library_of(built[1]))
     assert said is not None
-    assert f"{tmp_path}/4/libmpi.so.40, but this mpirun belongs to {tmp_path}/5/libmpi.so.40" in said
-    assert other_library(built[0], built[0]) is None
-    assert other_library(None, built[0]) is None
+    assert f"{tmp_path}/4/lib/libmpi.so.40, but this mpirun belongs to {tmp_path}/5/lib/libmpi.so.40" in said
+    assert other_library(built[0], library_of(built[0])) is None
+    assert other_library(None, library_of(built[0])) is None
 
 
 def test_options() -> None:
@@ -99,6 +91,25 @@ def test_programs_that_cannot_be_recorded(tmp_path: Path) -> None:
     assert "name no program that is there" in nothing_recorded(None, 9, launched=True)
 
 
+@pytest.mark.parametrize("case", ["no-program", "too-many-ranks", "root"])
+def test_what_the_launcher_refused_is_said(case: str) -> None:
+    """In place of what the program may have done: it never began."""
+    for path in RECORDED.glob(f"*/{case}.*"):
+        said = nothing_recorded(Path("/bin/true"), 1, launched=True, said=path.read_text())
+        assert said == f"nothing was recorded: {EXPECTED[case][1]}"
+
+
+@pytest.mark.mpi
+@pytest.mark.beside
+def test_more_ranks_than_slots(installed: Installed, tmp_path: Path) -> None:
+    line = [installed.mpirun, "--allow-run-as-root", "-n", "4096", "hostname"]
+    done = unisono("profile", "-o", tmp_path / "app.profile", "--", *line)
+    assert done.returncode not in (0, 2), "the launcher's own"
+    assert "not enough slots available" in done.stderr, "the launcher's words reach the user"
+    last = done.stderr.splitlines()[-1].lstrip("\0")  # with which Open MPI 5 ends its words
+    assert last == "unisono: nothing was recorded: not enough slots: 4096 ranks were asked for"
+
+
 def test_the_program_of_a_command_line(tmp_path: Path) -> None:
     sleep = Path(shutil.which("sleep") or "")
     assert program_of(["mpirun", "-n", "2", "sleep", "5"], Launcher("openmpi", 0)) == sleep
@@ -110,19 +121,11 @@ def test_the_program_of_a_command_line(tmp_path: Path) -> None:
 
 def test_a_program_of_another_mpi(tmp_path: Path) -> None:
     """Libraries of the name of MPICH's and Open MPI's, and programs that are linked with them."""
-    built = {}
-    for name, number in (("libmpi", 40), ("libmpich", 12), ("libmpi", 12)):
-        folder = tmp_path / f"{name}{number}"
-        folder.mkdir()
-        library = folder / f"{name}.so.{number}"
-        flags = ("-shared", "-fPIC", f"-Wl,-soname,{library.name}")
-        _program(folder, "int MPI_Init(void) { return 0; }\n", *flags).rename(library)
-        main = "int MPI_Init(void);\nint main(void) { return MPI_Init(); }\n"
-        built[name, number] = _program(folder, main, f"-Wl,-rpath,{folder}", f"-L{folder}", f"-l:{library.name}")
-    ours = built["libmpi", 40]
-    assert mismatch(ours, ours) is None and mismatch(None, ours) is None
-    assert "uses libmpich.so.12, but" in str(mismatch(built["libmpich", 12], ours))
-    assert mismatch(built["libmpich", 12], built["libmpi", 12]) is None
+    built = {name: linked_with(tmp_path / name, name) for name in ("libmpi.so.40", "libmpich.so.12", "libmpi.so.12")}
+    ours = library_of(built["libmpi.so.40"])
+    assert mismatch(built["libmpi.so.40"], ours) is None and mismatch(None, ours) is None
+    assert "uses libmpich.so.12, but" in str(mismatch(built["libmpich.so.12"], ours))
+    assert mismatch(built["libmpich.so.12"], library_of(built["libmpi.so.12"])) is None
 
 
 class _Hand(Recording):

@@ -106,6 +106,21 @@ def test_three_studies_give_a_row_each(studies: list[StudyData], directory: Path
     assert path.stat().st_size < SMALL
 
 
+def test_faster_at_one_size_alone_is_not_called_faster(comparison: Comparison) -> None:
+    """What the findings say of one size, where the mean over all of them holds 1, is said of that size."""
+    rows = tuple(
+        replace(row, gain=Interval(1.3, 1.2, 1.4) if row.size == 512 else Interval(1.0, 0.97, 1.03))
+        for row in comparison.rows
+    )
+    one = replace(comparison, rows=rows)
+    assert comparing.case_verdict(comparison, ALLREDUCE, "NPS4", "default") == "faster"
+    assert comparing.case_verdict(one, ALLREDUCE, "NPS4", "default") == "faster at some sizes"
+    words = "NPS4 against NPS1, by default: allreduce faster at some sizes; no difference for alltoall."
+    assert comparing.headline(one) == words
+    two = replace(one, others=("NPS4", "NPS4"))
+    assert comparing.headline(two).startswith("Against NPS1, by default: NPS4 is faster at some message sizes and ")
+
+
 def test_the_history_is_a_line_a_case_in_the_order_of_the_dates(studies: list[StudyData]) -> None:
     days = (22, 23, 21)
     three = [

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from unisono.cmdline.command import Command
-from unisono.cmdline.job import describe_job
+from unisono.cmdline.job import describe_job, launcher_in
 from unisono.cmdline.preload import launcher_of, with_variables
 from unisono.cmdline.rewrite import with_setting
 from unisono.core.cache import cache
@@ -27,12 +27,13 @@ from unisono.export.serving import with_its_launch
 from unisono.export.words import plan_words, rules_words
 from unisono.library.recorder import recorder
 from unisono.machine.description import Machine
+from unisono.mpi.found import linked_library
 from unisono.parameters.spelling import require_mpi
-from unisono.profile.diagnose import mismatch, other_library, program_of
+from unisono.profile.diagnose import mismatch, other_library
 from unisono.tuning.choice import choose, foretold, nearest_case, unmeasured
 from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import Plan
-from unisono.tuning.stale import stale
+from unisono.tuning.stale import stale_notes
 from unisono.tuning.words import SIMULATED
 
 RULES_VARIABLE = "UNISONO_RULES"
@@ -79,23 +80,17 @@ class Applied:
     def serving(self, line: Command, machine: Machine, env: Mapping[str, str], progress: Progress = None) -> Command:
         """The command line with our library and its rules in the ranks, where the plan needs them.
 
-        The library is built on first use (`progress` gets a sentence then). Raises UserError when it cannot be, when
-        the line's program belongs to another MPI, and as profile.preload.with_variables does.
+        The library is built on first use (`progress` gets a sentence then). Raises UserError when it cannot be, and as
+        profile.preload.with_variables does.
         """
         if self.serving_file is None:
             return line
         launcher = launcher_of(line.argv)
         library = recorder(require_mpi(machine).mpicc, progress)
-        program = program_of(line.argv, launcher)
-        wrong = mismatch(program, library)
-        if wrong:
-            raise UserError(wrong)
         users = {name: env[name] for name in _USERS if env.get(name) and not _is_said(line.argv, name)}
         variables = {RULES_VARIABLE: str(self.serving_file), **users}
         added = with_variables(line.argv, launcher, library, variables, {**env, **line.env})
-        doubt = other_library(program, library)
-        notes = [*line.notes, *added.notes, *([doubt] if doubt else [])]
-        return replace(line, argv=added.argv, env={**line.env, **added.env}, notes=notes)
+        return replace(line, argv=added.argv, env={**line.env, **added.env}, notes=[*line.notes, *added.notes])
 
 
 def _is_said(argv: Sequence[str], name: str) -> bool:
@@ -114,7 +109,8 @@ def apply(
     """`argv` (mpirun ... or srun ...) with the plan for its number of ranks, or the nearest that was measured.
 
     The rules file is written where it outlives the run and other nodes see it: the user's cache directory. `env`
-    stands for os.environ. Raises UserError for a command line that cannot be understood, and as `Applied.serving`.
+    stands for os.environ. Raises UserError for a command line that cannot be understood, for a program of another MPI
+    than its launcher, and as `Applied.serving`.
     """
     return resolve(tuning, argv, machine, weights, env, progress)[0]
 
@@ -137,6 +133,8 @@ def resolve(
     applied = apply_plan(tuning, choose(tuning, *case, weights), machine)
     if applied.plan.predicted:
         notes.append(foretold(tuning, applied.plan))
+    if not applied.is_default:
+        notes += _of_another_mpi(argv, machine)
     line = with_setting(argv, applied.plan.launch, machine, applied.extra_mca, env)
     line = applied.serving(line, machine, environment, progress)
     if applied.is_default and not applied.notes:
@@ -147,10 +145,19 @@ def resolve(
         )
     if tuning.simulated:
         notes.append(N_("this tuning is {simulated}; unisono verify proves it here").format(simulated=SIMULATED))
-    stale_notes = [
-        N_("the tuning may be stale: {difference}").format(difference=sentence) for sentence in stale(tuning, machine)
-    ]
-    return replace(line, notes=[*stale_notes, *notes, *applied.notes, *line.notes]), applied
+    return replace(line, notes=[*stale_notes(tuning, machine), *notes, *applied.notes, *line.notes]), applied
+
+
+def _of_another_mpi(argv: Sequence[str], machine: Machine) -> list[str]:
+    """A note where the line's program may use another version of the MPI than its launcher: what is set there need not
+    exist in that one, or may mean something else. Raises UserError where it is another MPI altogether."""
+    mpi, found = require_mpi(machine), launcher_in(argv, machine).program(argv)
+    program = Path(found) if found is not None else None
+    file = linked_library(mpi.mpicc, mpi.root) if program is not None else None
+    own = (mpi.traits.LIBRARY, file.resolve()) if file is not None else None
+    if wrong := mismatch(program, own):
+        raise UserError(wrong)
+    return [doubt] if (doubt := other_library(program, own)) else []
 
 
 def apply_plan(tuning: Tuning, plan: Plan, machine: Machine) -> Applied:

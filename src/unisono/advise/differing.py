@@ -7,8 +7,9 @@ import shlex
 from collections.abc import Sequence
 
 from unisono.core.errors import UserError
-from unisono.core.language import _
+from unisono.core.language import _, translated
 from unisono.core.vocabulary import Setting
+from unisono.machine.fingerprint import shown
 from unisono.mpi.launchers import parse
 from unisono.profile.recorded import Profile
 from unisono.tuning.contents import Tuning
@@ -18,8 +19,8 @@ def differences(tuning: Tuning, profile: Profile) -> list[str]:
     """In what the machine of the profile is not that of the tuning, as far as both say."""
     there = profile.origin.machine
     return [
-        _("{name} was {value} when the tuning was measured, and {now} when the profile was made").format(
-            name=name, value=value, now=there[name]
+        _("{name}: {value} when the tuning was measured, {now} when the profile was made").format(
+            name=translated(name), value=shown(name, value), now=shown(name, there[name])
         )
         for name, value in tuning.machine.items()
         if name in there and there[name] != value

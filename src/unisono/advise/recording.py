@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from unisono.cmdline.command import Command
@@ -15,15 +16,22 @@ from unisono.profile.recorded import Profile
 
 
 def profile_of(
-    line: Command, deadline: float, machine: Machine, folder: Path, *, split_waiting: bool = True
+    line: Command,
+    deadline: float,
+    machine: Machine,
+    folder: Path,
+    *,
+    split_waiting: bool = True,
+    progress: Callable[[str], None] | None = None,
 ) -> Profile:
-    """One run of a command line, within `deadline` seconds; `folder` is where the ranks' files may be meanwhile.
+    """One run of a command line, within `deadline` seconds; `folder` is where the ranks' files may be meanwhile, and
+    `progress` gets a sentence before the recorder is built.
 
     Raises UserError when the run fails or cannot be recorded.
     """
     options = Options(split_waiting=split_waiting)
     mpicc = machine.mpi.mpicc if machine.mpi is not None else None
-    with Recording(line, options, folder, mpicc=mpicc) as recording:
+    with Recording(line, options, folder, mpicc=mpicc, progress=progress) as recording:
         try:
             done = run(recording.command.argv, recording.command.env, deadline)
         except LaunchError as error:

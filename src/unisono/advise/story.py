@@ -21,6 +21,7 @@ from unisono.core.display import percent, percent_range
 from unisono.core.interval import Interval
 from unisono.core.language import N_, _, translated
 from unisono.core.vocabulary import Setting
+from unisono.machine.fingerprint import shown
 from unisono.profile.file import load
 from unisono.profile.recorded import Profile
 from unisono.tuning import read
@@ -196,7 +197,7 @@ class Story:
 
     def _remarks(self) -> list[str]:
         journal = self.journal
-        machine = ", ".join(f"{name} {value}" for name, value in journal.machine.items() if name in ("CPU", "MPI"))
+        machine = ", ".join(shown(name, value) for name, value in journal.machine.items() if name in ("CPU", "MPI"))
         metric = _("wall time, mpirun included")
         if journal.metric is not None:
             metric = _("the time that `{metric}` finds").format(metric=journal.metric)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from unisono.advise.apply import resolve
+from unisono.advise.apply import Progress, resolve
 from unisono.advise.paired import LEAST_PAIRS, orders
 from unisono.advise.runs import Metric, Run, Verification
 from unisono.advise.timed import timed
@@ -18,37 +18,17 @@ _GIVE_UP = 2
 """Failed runs of the tuned program, with none done, after which the rest is not tried."""
 
 
-def verify(
+def as_is_and_tuned(
     tuning: Tuning,
     argv: Sequence[str],
     machine: Machine,
-    *,
-    metric: str | None = None,
-    runs: int = 5,
-    deadline: float = 3600.0,
     weights: Mapping[str, float] | None = None,
-    confidence: float = 0.95,
-    seed: int = 0,
-    progress: Callable[[Run], None] = lambda run: None,
-) -> Verification:
-    """`runs` runs each of the program as it is and with the tuning. `deadline` is seconds a run; `progress` gets every
-    run as it ends.
-
-    Raises UserError for fewer than three runs, a metric that is no regular expression with one group or never appears,
-    a command line that cannot be understood, and when the program does not even run as it is.
-    """
-    tuned, applied = resolve(tuning, argv, machine, weights)
-    return compare(
-        Command(list(argv), {}, None, []),
-        tuned,
-        {**applied.plan.launch, **applied.extra_mca},
-        metric=metric,
-        runs=runs,
-        deadline=deadline,
-        confidence=confidence,
-        seed=seed,
-        progress=progress,
-    )
+    building: Progress = None,
+) -> tuple[Command, Command, dict[str, str]]:
+    """For `compare`: the program as it is, with the tuning, and what that sets. `building` gets a sentence before our
+    library is built. Raises UserError as advise.apply does."""
+    tuned, applied = resolve(tuning, argv, machine, weights, progress=building)
+    return Command(list(argv), {}, None, []), tuned, {**applied.plan.launch, **applied.extra_mca}
 
 
 def compare(
@@ -65,15 +45,13 @@ def compare(
     earlier: Sequence[Run] = (),
     over: Callable[[], bool] = lambda: False,
 ) -> Verification:
-    """The same for any two command lines; `setting` says in what they differ. Runs made `earlier`, by a verification
-    of the same lines that was interrupted, are kept and not made again. No pair is begun where the time is `over`."""
-    if runs < LEAST_PAIRS:
-        raise UserError(
-            _("runs: {runs} are too few to drop the largest and the smallest; use {least_pairs} or more").format(
-                runs=runs, least_pairs=LEAST_PAIRS
-            )
-        )
-    wanted = Metric(metric)
+    """`runs` runs each of two command lines, in turns; `setting` says in what they differ. `deadline` is seconds a run;
+    `progress` gets every run as it ends. Runs made `earlier`, by a verification of the same lines that was interrupted,
+    are kept and not made again. No pair is begun where the time is `over`.
+
+    Raises UserError as check_asked does, for a metric that never appears, and when the program does not even run as it
+    is."""
+    wanted = check_asked(metric, runs)
     done: list[Run] = list(earlier)
     made = {(run.pair, run.tuned) for run in done}
     for pair, tuned_first in enumerate(orders(runs, seed)):
@@ -97,6 +75,18 @@ def compare(
         confidence=confidence,
         notes=tuple(tuned.notes),
     )
+
+
+def check_asked(metric: str | None, runs: int) -> Metric:
+    """The metric. Raises UserError for fewer than three runs, and for a metric that is no regular expression with one
+    group; to be asked before anything is started."""
+    if runs < LEAST_PAIRS:
+        raise UserError(
+            _("runs: {runs} are too few to drop the largest and the smallest; use {least_pairs} or more").format(
+                runs=runs, least_pairs=LEAST_PAIRS
+            )
+        )
+    return Metric(metric)
 
 
 def timed_run(line: Command, pair: int, tuned: bool, metric: Metric, deadline: float) -> Run:

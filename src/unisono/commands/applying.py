@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,23 +12,24 @@ from rich.table import Table
 
 from unisono.cmdline.command import Command
 from unisono.commands.busy import warn_where_busy
-from unisono.commands.console import err, out, print_json
+from unisono.commands.console import err, out, print_json, say
 from unisono.commands.remembered import compiler, launcher, started_by
 from unisono.commands.singletons import refuse_singletons
 from unisono.commands.userline import words_of
 from unisono.core.errors import UserError
-from unisono.core.language import N_, _, translated
+from unisono.core.language import _, translated
 from unisono.inventory.describe import describe
 from unisono.machine.description import Machine
 from unisono.study.config import parse_duration
 from unisono.study.data import StudyData
 from unisono.study.files import Outputs
 from unisono.study.store import Store
-from unisono.tuning import Tuning, read, stale
+from unisono.tuning import Tuning, read
 from unisono.tuning.asked import level_of
 from unisono.tuning.asked import plan as choose_plan
 from unisono.tuning.asked import weights as chosen_weights
 from unisono.tuning.plans import Plan
+from unisono.tuning.stale import stale_notes
 
 _PROFILED_RUNS = 3
 """Of each, as-is and tuned: fewer cannot tell a changed call from how runs differ."""
@@ -64,7 +65,7 @@ def export(
     plan, instead = exportable(tuning, choose_plan(tuning, nodes, ppn, chosen), format, chosen)
     chosen_mpi = launcher(mpirun, tuning.mpi)
     machine = describe(chosen_mpi, compiler(mpicc, chosen_mpi, tuning.mpi))
-    notes = [*instead, *caveats(tuning, plan, machine, format)]
+    notes = [*stale_notes(tuning, machine), *instead, *caveats(tuning, plan, machine, format)]
     changed = edited(format, output)
     if changed and not check:
         raise UserError(
@@ -154,22 +155,28 @@ def run(
     machine = describe(own.mpirun)
     weighted = chosen_weights(for_, weights)
     line = _in_layout(tuning, own.words, machine) if layout else Command(own.words, {}, None, [])
-    line = _with_plan(tuning, line, machine, weighted)
+    line = _with_plan(tuning, line, machine, weighted, say)
     for note in [*own.notes, *line.notes]:
-        err().print(f"unisono: {translated(note)}", markup=False, style="dim", soft_wrap=True)
+        say(translated(note))
     if print_only:
         print(line.shell)  # noqa: T201 - one line to paste, however long: no console that wraps it
         return 0
     return _call(line)
 
 
-def _with_plan(tuning: Tuning, line: Command, machine: Machine, weights: Mapping[str, float] | None) -> Command:
-    """The line with the tuning's setting for its ranks, where it has any."""
+def _with_plan(
+    tuning: Tuning,
+    line: Command,
+    machine: Machine,
+    weights: Mapping[str, float] | None,
+    building: Callable[[str], None],
+) -> Command:
+    """The line with the tuning's setting for its ranks, where it has any; `building` hears of a build."""
     if not tuning.plan:
         return line
     from unisono.advise.apply import apply
 
-    tuned = apply(tuning, line.argv, machine, weights, progress=lambda sentence: err().print(sentence, markup=False))
+    tuned = apply(tuning, line.argv, machine, weights, progress=building)
     return replace(tuned, env={**line.env, **tuned.env}, notes=[*line.notes, *tuned.notes])
 
 
@@ -179,13 +186,7 @@ def _in_layout(tuning: Tuning, words: list[str], machine: Machine) -> Command:
     line = with_layout(tuning, words, machine, os.environ)
     if tuning.plan:
         return line  # which says what is stale itself
-    return replace(
-        line,
-        notes=[
-            *(N_("the tuning may be stale: {difference}").format(difference=s) for s in stale(tuning, machine)),
-            *line.notes,
-        ],
-    )
+    return replace(line, notes=[*stale_notes(tuning, machine), *line.notes])
 
 
 def _call(line: Command) -> int:
@@ -216,17 +217,21 @@ def verify(
     """As-is against tuned; exit status 1 when the tuned program is slower. `profile`: also which calls changed.
     `layout`: tuned is what `run --layout` would run."""
     from unisono.advise.runs import Run
-    from unisono.advise.verify import compare
-    from unisono.advise.verify import verify as prove
+    from unisono.advise.verify import as_is_and_tuned, check_asked, compare
 
     if profile and layout:
         raise UserError(_("--profile compares calls of the same ranks, which --layout changes: use one of them"))
+    check_asked(metric, runs)
+    deadline, weighted = parse_duration(timeout, "--timeout"), chosen_weights(for_, weights)
     tuning = read(path, layouts=layout)
-    own, weighted = started_by(tuning, words_of(argv), mpirun), chosen_weights(for_, weights)
+    own = started_by(tuning, words_of(argv), mpirun)
     refuse_singletons(own.words, os.environ)
     words, machine, console = own.words, describe(own.mpirun), err()
     for note in own.notes:
         console.print(_("Note: {note}").format(note=translated(note)), markup=False, soft_wrap=True)
+
+    def building(sentence: str) -> None:
+        console.print(sentence, markup=False, soft_wrap=True)
 
     def progress(done: Run) -> None:
         value = f"{done.value:.6g} s" if done.value is not None else translated(done.status)
@@ -237,28 +242,18 @@ def verify(
             markup=False,
         )
 
-    deadline = parse_duration(timeout, "--timeout")
     warn_where_busy(len(machine.cpus))
     if layout:
         from unisono.hybrid.apply import as_it_is
 
         as_is, layout_words = as_it_is(tuning, words, machine, os.environ)
-        tuned = _with_plan(tuning, _in_layout(tuning, words, machine), machine, weighted)
+        tuned = _with_plan(tuning, _in_layout(tuning, words, machine), machine, weighted, building)
         setting = {"layout": layout_words}
-        found = compare(as_is, tuned, setting, metric=metric, runs=runs, deadline=deadline, progress=progress)
     else:
-        found = prove(
-            tuning,
-            words,
-            machine,
-            metric=metric,
-            runs=runs,
-            deadline=deadline,
-            weights=weighted,
-            progress=progress,
-        )
-    for note in found.notes:
+        as_is, tuned, setting = as_is_and_tuned(tuning, words, machine, weighted, building)
+    for note in tuned.notes:
         console.print(_("Note: {note}").format(note=translated(note)), markup=False, soft_wrap=True)
+    found = compare(as_is, tuned, setting, metric=metric, runs=runs, deadline=deadline, progress=progress)
     changes = None
     if profile:
         from unisono.commands.advising import verify_profile

@@ -12,13 +12,12 @@ from unisono.commands import comparing
 from unisono.commands.console import err
 from unisono.commands.interrupted import terminated_like_interrupted
 from unisono.commands.leftovers import remove_leftovers
-from unisono.commands.tune import measured
+from unisono.commands.tune import measured, study_asked
 from unisono.core.errors import UserError
 from unisono.core.language import _
 from unisono.inventory.installed import installed
 from unisono.machine.description import Mpi, mpi_name
 from unisono.study.asked import budget as budget_of
-from unisono.study.asked import find
 from unisono.study.config import Study
 from unisono.study.data import StudyData
 from unisono.study.files import Outputs
@@ -43,8 +42,9 @@ def compare_mpis(mpis: str, asked: comparing.Wishes) -> int:
     """Studies of the MPIs given by their launchers, or of all that are installed, in a directory each, measured in
     turns within the budget; then compared. Exit status 0; raises UserError."""
     directory = asked.output or _OUT
-    entrants = _entrants([] if mpis == _ALL else _launchers(mpis), _tuning(asked, directory))
-    study = find("quick" if asked.study is None else asked.study)
+    wishes = _tuning(asked, directory)
+    study = study_asked(wishes)  # what is wrong with it is wrong for every MPI
+    entrants = _entrants([] if mpis == _ALL else _launchers(mpis), wishes)
     if asked.resume:
         remove_leftovers()
     with terminated_like_interrupted():

@@ -45,6 +45,11 @@ def err() -> Console:
     return Terminal(stderr=True, width=None if sys.stderr.isatty() else _columns(), highlight=False)
 
 
+def say(sentence: str) -> None:
+    """On stderr, where a program's own lines stand beside ours: says whose it is."""
+    err().print(f"unisono: {sentence}", markup=False, style="dim", soft_wrap=True)
+
+
 def _columns() -> int:
     given = os.environ.get("COLUMNS", "")
     return int(given) if given.isascii() and given.isdigit() and int(given) > 40 else 120

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -104,7 +105,7 @@ def hybrid(wishes: Wishes) -> int:
         return 0
     tuning = Outputs(wishes.output).tuning
     there = beside(tuning, machine)
-    with terminated_like_interrupted(), _opened(wishes, machine) as store:
+    with terminated_like_interrupted(), _begun(wishes, machine) as store:
         finished = _measure(wishes, store, compared, lines, metric)
         for note in notes:
             store.add_note(note)
@@ -224,6 +225,23 @@ def _lines(wishes: Wishes, machine: Machine) -> LineOf:
         raise UserError(_("no mpicc beside this mpirun: give one with --mpicc, it builds the solver"))
     program = solver_program(machine.mpi.mpicc, lambda sentence: err().print(sentence, markup=False))
     return lambda v: line(machine, v, solver_words(program, wishes.size, v.layout.threads, v.packing, _BESIDE))
+
+
+@contextmanager
+def _begun(wishes: Wishes, machine: Machine) -> Iterator[Store]:
+    """The study, while it is measured. One that ends in an error without a single result is not kept: the same command,
+    corrected, would be refused because of it."""
+    store, kept = _opened(wishes, machine), True
+    try:
+        with store:
+            try:
+                yield store
+            except UserError:
+                kept = bool(store.samples())
+                raise
+    finally:
+        if not kept:
+            store.path.unlink()
 
 
 def _opened(wishes: Wishes, machine: Machine) -> Store:

@@ -8,9 +8,11 @@ from rich.table import Table
 from rich.text import Text
 
 from unisono.commands.console import out, print_json
+from unisono.core.fields import collective_given
 from unisono.core.language import _, translated
 from unisono.core.sizes import format_size
-from unisono.tuning import read
+from unisono.machine.fingerprint import shown
+from unisono.tuning import Tuning, read
 from unisono.tuning.asked import case_of, size_of
 from unisono.tuning.asked import weights as chosen_weights
 from unisono.tuning.explain import Explanation, explain
@@ -32,6 +34,7 @@ def lookup(
 ) -> None:
     """Prints the answer, as `unisono run` gives it; with `why`, the rule, the evidence, and what else was measured.
     Raises UserError for what was not measured."""
+    collective = collective_given(collective, "--collective")
     tuning = read(path)
     case = case_of(tuning, nodes, ppn)
     found = explain(tuning, collective, *case, size_of(collective, size), chosen_weights(for_, weights))
@@ -41,6 +44,15 @@ def lookup(
         _reasons(found)
     else:
         _answer(found)
+    if not json and (where := _measured_on(tuning)):
+        out().print(f"  {where}", style="dim", markup=False)
+
+
+def _measured_on(tuning: Tuning) -> str | None:
+    """Of which machine the answer speaks: it need not be this one. None where the tuning does not know, or was
+    simulated, which is said anyway."""
+    parts = [shown(label, tuning.machine[label]) for label in ("CPU", "MPI") if label in tuning.machine]
+    return None if tuning.simulated or not parts else _("measured on: {machine}").format(machine=", ".join(parts))
 
 
 def _answer(explained: Explanation) -> None:

@@ -119,7 +119,7 @@ def _world(machine: Machine, files: Files) -> World:
             return measure(path, asked, wanted, machine, program, left, hooks, conditions)
 
     def record(line: Command, deadline: float) -> Profile:
-        return profile_of(line, deadline, machine, files.directory)
+        return profile_of(line, deadline, machine, files.directory, progress=say)
 
     def replayed(path: Path, subjects: Sequence[Subject], seconds: float) -> None:
         program, left = bench(seconds)

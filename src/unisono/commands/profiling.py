@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from unisono.commands.console import err
+from unisono.commands.console import err, say
 from unisono.commands.userline import words_of
 from unisono.core.display import percent, signed_percent
 from unisono.core.errors import UserError
@@ -57,14 +57,10 @@ def profile(
     wanted = Metric(metric)
     line = Command(words, {}, None, [])
     options = Options(depth, split_waiting, filter)
-    with Recording(line, options, output.parent, mpicc=mpicc, progress=_say) as recording:
+    with Recording(line, options, output.parent, mpicc=mpicc, progress=say) as recording:
         for note in recording.command.notes:
-            _say(translated(note))
+            say(translated(note))
         return _Runs(line, recording, output, wanted).all(as_is)
-
-
-def _say(sentence: str) -> None:
-    err().print(f"unisono: {sentence}", markup=False, style="dim", soft_wrap=True)
 
 
 class _Runs:
@@ -82,7 +78,7 @@ class _Runs:
         before = (as_is + 1) // 2
         interrupted = self._as_is(range(before), as_is)
         if interrupted is not None:
-            _say(_("interrupted before the program was profiled"))
+            say(_("interrupted before the program was profiled"))
             return interrupted
         ran = self._run(self.recording.command)
         try:
@@ -90,7 +86,7 @@ class _Runs:
         except UserError as error:
             if ran.exit_status == 0:
                 raise
-            _say(str(error))  # the program failed by itself: its own words and status matter more
+            say(str(error))  # the program failed by itself: its own words and status matter more
             return ran.exit_status
         if ran.signal is None and len(self.times) == before:
             self._as_is(range(before, as_is), as_is)
@@ -100,12 +96,12 @@ class _Runs:
     def _as_is(self, numbers: range, of: int) -> int | None:
         """Runs without the recorder, until one fails; the exit status of one that was interrupted."""
         for number in numbers:
-            _say(_("run {number} of {count} without the recorder").format(number=number + 1, count=of))
+            say(_("run {number} of {count} without the recorder").format(number=number + 1, count=of))
             ran = self._run(self.line)
             if ran.signal is not None:
                 return ran.exit_status
             if ran.exit_status:
-                _say(
+                say(
                     _("it ended with exit status {exit_status}: its time does not count, and no more are timed").format(
                         exit_status=ran.exit_status
                     )
@@ -117,7 +113,8 @@ class _Runs:
     def _run(self, command: Command) -> Ran:
         from unisono.profile.record import run_through
 
-        keep = self.metric.pattern is not None
+        launched = self.recording.launcher.words is not None  # whose stderr is no terminal of the ranks' anyway
+        keep = (1, 2) if self.metric.pattern is not None else (2,) if launched else ()
         return run_through(command, self._stdin.again(command is self.recording.command), keep=keep)
 
     def _time(self, ran: Ran) -> float:
@@ -137,7 +134,7 @@ class _Runs:
         from unisono.profile.record import machine_of
 
         machine = machine_of(self.recording.launcher)
-        return self.recording.profile(ran.exit_status, ran.seconds, machine)
+        return self.recording.profile(ran.exit_status, ran.seconds, machine, ran.output)
 
     def _finish(self, found: Profile, ran: Ran) -> None:
         from dataclasses import replace

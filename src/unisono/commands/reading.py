@@ -53,8 +53,6 @@ def show(path: Path, *, json: bool) -> None:
     from unisono.tuning import read
     from unisono.tuning.show import show as render
 
-    if path.suffix == ".db":
-        raise UserError(_("{path}: is a study, not a tuning; unisono report {path} shows it").format(path=path))
     tuning = read(path, layouts=True)
     changed = _stale(tuning)
     if json:

@@ -46,8 +46,8 @@ def started(machine: Machine, launcher: Sequence[str]) -> Machine:
 
 
 def words_for_it(kept: Mpi | MpiPart | None) -> list[str]:
-    """["--mpirun", PATH] where a command line would not find this MPI by itself."""
-    if kept is None or not kept.mpirun:
+    """["--mpirun", PATH] where a command line would not find this MPI by itself, and it is here."""
+    if kept is None or shutil.which(kept.mpirun) is None:
         return []
     try:
         found = find_mpirun()

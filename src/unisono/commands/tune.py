@@ -169,8 +169,11 @@ def _study(wishes: Wishes, continuing: bool) -> Study | None:
     """What the command line asks for; None when it names nothing and there is a study to continue."""
     given = (wishes.study, wishes.method, wishes.nodes, wishes.ppn, wishes.benchmark, wishes.benchmark_program)
     named = any(word is not None for word in (*given, wishes.reproducible)) or bool(wishes.collectives or wishes.sizes)
-    if continuing and not named:
-        return None
+    return None if continuing and not named else study_asked(wishes)
+
+
+def study_asked(wishes: Wishes) -> Study:
+    """The study that the command line names, narrowed to what its options say. Raises UserError."""
     return narrowed(
         find("quick" if wishes.study is None else wishes.study),
         method=wishes.method,

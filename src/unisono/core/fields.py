@@ -9,6 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSeriali
 
 from unisono.core.errors import UserError
 from unisono.core.language import _
+from unisono.core.names import close_names
 from unisono.core.sizes import parse_size
 from unisono.core.vocabulary import COLLECTIVES, Setting
 
@@ -30,11 +31,23 @@ def _size(value: Any) -> int:
 
 def collective(value: object) -> str:
     """Raises ValueError for a name that is no collective's."""
-    if not isinstance(value, str) or value not in COLLECTIVES:
-        raise ValueError(
-            _("unknown collective {value!r}; known: {known}").format(value=value, known=", ".join(COLLECTIVES))
-        )
-    return value
+    if isinstance(value, str) and value in COLLECTIVES:
+        return value
+    near = close_names(value.lower().removeprefix("mpi_"), COLLECTIVES) if isinstance(value, str) else []
+    sentence = (
+        _("unknown collective {value!r}; did you mean {near}?")
+        if near
+        else _("unknown collective {value!r}; known: {known}")
+    )
+    raise ValueError(sentence.format(value=value, near=near[0] if near else "", known=", ".join(COLLECTIVES)))
+
+
+def collective_given(text: str, option: str) -> str:
+    """The collective that an option of a command line names. Raises UserError for another word."""
+    try:
+        return collective(text)
+    except ValueError as error:
+        raise UserError(f"{option}: {error}") from error
 
 
 def _setting(value: Any) -> Setting:

@@ -156,11 +156,10 @@ def _kept(
         variable = words[1].partition("=")[0] if name in launcher.SETTING else ""
         if name in launcher.PLACING:
             if name not in _COUNTS or not words[-1].endswith(("{ranks}", str(ranks))):
-                notes.append(
-                    N_("{words} of the command line gives way: the layout starts {ranks} ranks").format(
-                        words=" ".join(words), ranks=ranks
-                    )
-                )
+                said = N_("{words} of the command line gives way: the layout starts {ranks} ranks")
+                if ranks == 1:
+                    said = N_("{words} of the command line gives way: the layout starts 1 rank")
+                notes.append(said.format(words=" ".join(words), ranks=ranks))
         elif variable in environment:
             notes.append(
                 N_("{words} of the command line is replaced by {environment}").format(

@@ -74,6 +74,7 @@ _REFUSALS = (
         shared=True,
         if_here=N_("{0} is here, but not on every node: set XDG_CACHE_HOME to a directory that all nodes share"),
     ),
+    _pattern(r"execvp error on file (\S+) \(", N_("{0} does not exist or is not executable"), shared=True),
     _pattern(
         r"The specified (?:binding policy|bindto directive) is not recognized: (?:Policy|Directive): (\S+)",
         N_("binding {0!r} is not known to this mpirun"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from unisono.core.language import N_
-from unisono.machine.description import Machine, Mpi, Ucx
+from unisono.machine.description import Machine, Mpi, Ucx, mpi_name
 
 
 def fingerprint(machine: Machine) -> dict[str, str]:
@@ -38,12 +38,20 @@ def _settings(values: Mapping[str, str]) -> str:
     return ", ".join(f"{name}={value}" for name, value in sorted(values.items())) or "none"
 
 
+def shown(label: str, value: str) -> str:
+    """A value of a fingerprint for people: the MPI "openmpi 5.0.11" is Open MPI 5.0.11."""
+    family, _, version = value.partition(" ")
+    return f"{mpi_name(family)} {version}".strip() if label == "MPI" else value
+
+
 def differences(a: Machine | Mapping[str, str], b: Machine | Mapping[str, str]) -> list[str]:
     """One sentence for each thing that both know and that is not the same; empty: measurements may be mixed."""
     first = fingerprint(a) if isinstance(a, Machine) else a
     second = fingerprint(b) if isinstance(b, Machine) else b
     return [
-        N_("{label}: {first} there, {second} here").format(label=label, first=first[label], second=second[label])
+        N_("{label}: {first} there, {second} here").format(
+            label=label, first=shown(label, first[label]), second=shown(label, second[label])
+        )
         for label in first
         if label in second and first[label] != second[label]
     ]

@@ -64,6 +64,8 @@ class Family(Protocol):
     """What starts its ranks."""
     AS_ROOT: tuple[str, ...]
     """Options without which its launcher starts nothing for root."""
+    AS_ROOT_VARIABLES: tuple[str, ...]
+    """Variables that say the same where all of them are set to 1."""
     SLOT_A_CORE: bool
     """Whether its launcher gives a machine a slot a core unless told otherwise, so that hosts are also named where SMT
     siblings are used."""

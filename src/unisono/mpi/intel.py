@@ -20,6 +20,7 @@ NAME = "Intel MPI"
 BANNERS: tuple[re.Pattern[str], ...] = (re.compile(r"Intel\(R\) MPI Library[^,\n]*, Version\s+(\d+(?:\.\d+)*)"),)
 LAUNCHER: Launcher = hydra
 AS_ROOT: tuple[str, ...] = ()
+AS_ROOT_VARIABLES: tuple[str, ...] = ()
 SLOT_A_CORE = False
 BINDS_TO: Literal["nothing", "shares", "cores"] = "shares"
 MAPPERS: tuple[str, ...] = ()

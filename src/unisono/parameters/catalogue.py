@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -66,12 +65,6 @@ def _entries(family: str, table: str) -> list[tuple[Path, dict[str, Any]]]:
         )
     paths = [Path(__file__).with_name(f"{name}.toml") for name in _FILES[family]]
     return [(path, entry) for path in paths for entry in read_toml(path).get(table, [])]
-
-
-def close_names(name: str, known: list[str]) -> list[str]:
-    """Known names that look like this one, best first; case does not count."""
-    folded = {candidate.lower(): candidate for candidate in known}
-    return [folded[match] for match in difflib.get_close_matches(name.lower(), list(folded), n=3, cutoff=0.75)]
 
 
 def texts() -> Iterator[str]:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from unisono.core.language import _, ngettext, translated
+from unisono.core.language import _, joined, ngettext, translated
 from unisono.core.sizes import format_size
 from unisono.machine import coordinates, domains
 from unisono.machine.description import Machine
@@ -56,7 +56,7 @@ def machine_rows(machine: Machine) -> list[tuple[str, str]]:
     return rows
 
 
-def software_rows(machine: Machine) -> list[tuple[str, str]]:
+def software_rows(machine: Machine, environment: Mapping[str, str] = os.environ) -> list[tuple[str, str]]:
     """(label, value) of MPI, UCX, network, scheduler and the user's environment."""
     rows = _mpi_rows(machine) + _ucx_rows(machine)
     rows.append(
@@ -83,8 +83,19 @@ def software_rows(machine: Machine) -> list[tuple[str, str]]:
         )
     )
     if machine.root_user and machine.traits.AS_ROOT:
-        rows.append((_("User"), _("root: mpirun is told to allow it")))
+        rows.append((_("User"), _root(machine, environment)))
     return rows
+
+
+def _root(machine: Machine, environment: Mapping[str, str]) -> str:
+    """What lets root start ranks, in our own launches and in the user's lines."""
+    variables = machine.traits.AS_ROOT_VARIABLES
+    if all(environment.get(name) == "1" for name in variables):
+        return _("root: allowed by {variables}").format(variables=joined(variables))
+    return _(
+        "root: mpirun is told to allow it in what Unisono measures. Lines of yours (unisono run, profile, verify ...) "
+        "need {options} in them, or {variables} in the environment"
+    ).format(options=" ".join(machine.traits.AS_ROOT), variables=" ".join(f"{name}=1" for name in variables))
 
 
 def collective_rows(machine: Machine, environment: Mapping[str, str] = os.environ) -> list[tuple[str, str]]:

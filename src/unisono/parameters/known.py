@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from functools import cache
 from pathlib import Path
 
 from unisono.core.errors import UserError
 from unisono.core.language import N_, _
+from unisono.core.names import close_names
 from unisono.inventory import ucx
 from unisono.machine.description import Machine, Ucx
 from unisono.mpi.family import Parameter as Listed
@@ -49,7 +49,7 @@ def _variable(name: str, machine: Machine) -> Parameter | None:
     plain = name.removeprefix("MPI_")
     if plain.startswith("UCX_") and known and plain not in known:
         return None
-    if not known and catalogue.close_names(name, _listed(machine)):
+    if not known and close_names(name, catalogue.load(machine.family)):
         return None  # nothing to check it against: better ask about UCX_RNDV_TRESH than measure it in vain
     return Parameter(
         name=name,
@@ -108,16 +108,11 @@ def _ucx_variables(described: Ucx | None) -> dict[str, str]:
     return _variables_of(described.library, described.version)
 
 
-def _listed(machine: Machine) -> list[str]:
-    return list(catalogue.load(machine.family))
-
-
 def _unknown(name: str, machine: Machine) -> str:
-    known = _listed(machine)
     measured = machine.mpi if machine.source == "measured" else None
     more = list(measured.traits.parameters(measured.mpirun) or ()) if measured else []
     more += list(_ucx_variables(machine.ucx))
-    close = catalogue.close_names(name, known) or difflib.get_close_matches(name, more, n=3, cutoff=0.75)
+    close = close_names(name, catalogue.load(machine.family)) or close_names(name, more)
     if close:
         return _("{name}: is not a parameter known here; did you mean {close}?").format(
             name=name, close=" or ".join(close)

@@ -11,9 +11,10 @@ from pathlib import Path
 from unisono.cmdline.preload import Launcher
 from unisono.core.asking import ask
 from unisono.core.errors import UserError
-from unisono.core.language import N_, _
+from unisono.core.language import N_, _, translated
 from unisono.core.reading import open_regular
 from unisono.inventory.mpi import mpirun_of_library
+from unisono.launch.failure import refusal
 
 _LIBRARY = re.compile(r"^\s*(libmpi[\w.+-]*\.so[\w.]*|libmpich[\w.+-]*\.so[\w.]*)\s+=>", re.MULTILINE)
 _MAIN_LIBRARY = re.compile(r"^\s*(libmpi(?:ch)?\.so\.(\d+)[\w.]*)\s+=>\s*(\S+)", re.MULTILINE)
@@ -28,8 +29,12 @@ def program_of(argv: Sequence[str], launcher: Launcher) -> Path | None:
     return Path(found) if found else None
 
 
-def library_of(program: Path | None) -> tuple[str, Path] | None:
-    """The number and the file of the MPI library that a program would load by itself; None where that is not known."""
+Library = tuple[str, Path]
+"""The number and the file of an MPI's main library."""
+
+
+def library_of(program: Path | None) -> Library | None:
+    """The MPI library that a program, or a library of ours, would load by itself; None where that is not known."""
     found = _MAIN_LIBRARY.search(ask(["ldd", str(program)]).out) if program is not None else None
     return None if found is None else (found[2], Path(found[3]).resolve())
 
@@ -40,35 +45,34 @@ def mpirun_of(program: Path | None) -> str | None:
     return None if library is None else mpirun_of_library(*library)
 
 
-def mismatch(program: Path | None, library: Path) -> str | None:
-    """A sentence where the program was linked with another MPI library than the recorder; None where all is well or
-    nothing is known."""
-    if program is None:
-        return None
-    theirs, ours = (_MAIN_LIBRARY.search(ask(["ldd", str(path)]).out) for path in (program, library))
-    if theirs is None or ours is None or theirs[2] == ours[2]:
+def mismatch(program: Path | None, ours: Library | None) -> str | None:
+    """A sentence where the program was linked with another MPI than the launcher's, whose library is `ours`; None where
+    all is well or nothing is known."""
+    theirs = library_of(program)
+    if theirs is None or ours is None or theirs[0] == ours[0]:
         return None
     return _("{program} uses {theirs}, but the mpirun of this command belongs to {ours}: start it with its own").format(
-        program=program, theirs=theirs[1], ours=ours[1]
+        program=program, theirs=theirs[1].name, ours=ours[1].name
     )
 
 
-def other_library(program: Path | None, library: Path) -> str | None:
-    """A sentence where the program by itself loads another file of the same MPI library than ours was built for: its
-    ranks use theirs (a RUNPATH of its own), unless mpirun sets their LD_LIBRARY_PATH. None where all is well."""
-    if program is None:
-        return None
-    theirs, ours = (_MAIN_LIBRARY.search(ask(["ldd", str(path)]).out) for path in (program, library))
-    if theirs is None or ours is None or theirs[2] != ours[2] or Path(theirs[3]).resolve() == Path(ours[3]).resolve():
+def other_library(program: Path | None, ours: Library | None) -> str | None:
+    """A sentence where the program by itself loads another file of the same MPI library than `ours`, the launcher's:
+    its ranks use theirs (a RUNPATH of its own), unless mpirun sets their LD_LIBRARY_PATH. None where all is well."""
+    theirs = library_of(program)
+    if theirs is None or ours is None or theirs[0] != ours[0] or theirs[1] == ours[1]:
         return None
     return N_(
         "{program} by itself loads {theirs}, but this mpirun belongs to {ours}; which of them its ranks use depends "
         "on whether mpirun sets their LD_LIBRARY_PATH: start it with its own mpirun"
-    ).format(program=program, theirs=theirs[3], ours=ours[3])
+    ).format(program=program, theirs=theirs[1], ours=ours[1])
 
 
-def nothing_recorded(program: Path | None, exit_status: int, launched: bool = False) -> str:
-    """One sentence: why there is no file. `launched`: a launcher of an MPI was given, not a script around it."""
+def nothing_recorded(program: Path | None, exit_status: int, launched: bool = False, said: str = "") -> str:
+    """One sentence: why there is no file. `launched`: a launcher of an MPI was given, not a script around it; `said`:
+    what was written to stderr, where that is known."""
+    if exit_status and (refused := refusal(said)):
+        return _("nothing was recorded: {reason}").format(reason=translated(refused.reason))
     if program is None:
         if exit_status and launched:
             return _(

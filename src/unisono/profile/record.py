@@ -9,7 +9,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -30,7 +30,7 @@ from unisono.machine.description import Machine
 from unisono.machine.files import ROOT
 from unisono.machine.fingerprint import fingerprint
 from unisono.mpi.found import find_mpicc
-from unisono.profile.diagnose import mismatch, mpirun_of, nothing_recorded, other_library, program_of
+from unisono.profile.diagnose import library_of, mismatch, mpirun_of, nothing_recorded, other_library, program_of
 from unisono.profile.passed import Passed
 from unisono.profile.raw import read_raw
 from unisono.profile.recorded import Profile
@@ -109,7 +109,8 @@ class Recording:
         self.launcher = launcher_of(line.argv)
         self._program = program_of(line.argv, self.launcher)
         library = recorder(_compiler(self.launcher, self._program, mpicc), progress)
-        wrong = mismatch(self._program, library)
+        own = library_of(library)
+        wrong = mismatch(self._program, own)
         if wrong:
             raise UserError(wrong)
         self._filter = options.filter
@@ -124,7 +125,7 @@ class Recording:
             ) from error
         self._prefix = self._folder / "run"
         added = with_variables(line.argv, self.launcher, library, options.variables(self._prefix), base)
-        notes = [*line.notes, *added.notes, *([doubt] if (doubt := other_library(self._program, library)) else [])]
+        notes = [*line.notes, *added.notes, *([doubt] if (doubt := other_library(self._program, own)) else [])]
         self.command = Command(added.argv, {**line.env, **added.env}, line.placement, notes)
 
     def __enter__(self) -> Recording:
@@ -135,8 +136,11 @@ class Recording:
     ) -> None:
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def profile(self, exit_status: int, seconds: float = float("nan"), machine: Machine | None = None) -> Profile:
-        """What was recorded. `exit_status` and `seconds` (wall time) are of the run; `machine` gives the fingerprint.
+    def profile(
+        self, exit_status: int, seconds: float = float("nan"), machine: Machine | None = None, said: str = ""
+    ) -> Profile:
+        """What was recorded. `exit_status`, `seconds` (wall time) and what was `said` on stderr are of the run;
+        `machine` gives the fingerprint.
 
         A rank's file that was cut off when the rank was killed is left out with a note. Raises UserError, with the
         reason as far as it can be seen, when nothing was recorded.
@@ -144,7 +148,7 @@ class Recording:
         whole = self._prefix.with_name("run.raw")
         files = [whole] if whole.exists() else sorted(self._folder.glob("run.rank*.raw"), key=_rank)
         if not files:
-            raise UserError(nothing_recorded(self._program, exit_status, self.launcher.words is not None))
+            raise UserError(nothing_recorded(self._program, exit_status, self.launcher.words is not None, said))
         profile, notes = _readable(files)
         origin = replace(
             profile.origin,
@@ -248,19 +252,20 @@ class Ran:
     signal: int | None
     """What interrupted it, sent to us."""
     output: str = ""
-    """What it wrote to stdout and stderr, where that was to be kept."""
+    """What it wrote to the streams that were to be kept."""
 
 
-def run_through(command: Command, stdin: int | None = None, *, keep: bool = False) -> Ran:
-    """Runs it with our own stdin (or the file descriptor given), stdout and stderr; these through pipes with `keep`.
+def run_through(command: Command, stdin: int | None = None, *, keep: Collection[int] = ()) -> Ran:
+    """Runs it with our own stdin (or the file descriptor given), stdout and stderr; what comes on 1 or 2, where that is
+    to be kept, through a pipe.
 
     Signals that would end us (Ctrl-C, a batch system's SIGTERM) end the program instead, and we come back. Raises
     UserError where it cannot be started.
     """
     with _Relay() as relay, ExitStack() as streams:
-        kept = [streams.enter_context(Passed(ours)) for ours in (1, 2)] if keep else []
+        kept = {ours: streams.enter_context(Passed(ours)) for ours in keep}
         start = time.monotonic()
-        out, error = [stream.fileno() for stream in kept] or (None, None)
+        out, error = (kept[ours].fileno() if ours in kept else None for ours in (1, 2))
         try:
             process = subprocess.Popen(
                 command.argv, env={**os.environ, **command.env}, stdin=stdin, stdout=out, stderr=error
@@ -273,7 +278,9 @@ def run_through(command: Command, stdin: int | None = None, *, keep: bool = Fals
         code = process.wait()
         seconds = time.monotonic() - start
         streams.close()
-        return Ran(code if code >= 0 else 128 - code, seconds, relay.last, "\n".join(stream.text for stream in kept))
+        return Ran(
+            code if code >= 0 else 128 - code, seconds, relay.last, "\n".join(stream.text for stream in kept.values())
+        )
 
 
 class _Relay:

@@ -18,10 +18,11 @@ from unisono.report.finding_list import finding_groups
 from unisono.report.marks import RatioScale, interval_mark, kind, ratio_axis
 from unisono.report.text import count, format_duration, format_interval, format_ratio, format_time, join, short_setting
 from unisono.study.data import StudyData
-from unisono.tuning import words
 
 _OWN = ("", N_("study"), N_("created"), N_("launches"), N_("measured in"))
 """What differs between any two studies."""
+
+_FASTER, _SLOWER = N_("faster at some sizes"), N_("slower at some sizes")
 
 _WORDS = {
     "better": "faster",
@@ -67,31 +68,41 @@ def content(comparison: Comparison, studies: Sequence[StudyData]) -> dict[str, A
 
 
 def case_verdict(comparison: Comparison, case: Case, other: str, compared: str) -> str:
-    """ "faster", "slower", "mixed", "no difference" or "not told", as the findings say it."""
+    """ "faster", "slower", "mixed", "no difference" or "not told", as the findings say it; _FASTER or _SLOWER where the
+    mean over all message sizes does not show what is so at some."""
     kinds = {f.kind for f in comparison.findings if (f.case, f.value, f.parameter) == (case, other, compared)}
     if "mixed" in kinds or {"better", "worse"} <= kinds:
         return "mixed"
-    return _WORDS[next(iter(kinds & set(_WORDS)), "no difference")]
+    verdict = _WORDS[next(iter(kinds & set(_WORDS)), "no difference")]
+    gain = mean_gain(rows_of(comparison)[case][other, compared])
+    if verdict == "faster" and gain.low <= 1:
+        return _FASTER
+    return _SLOWER if verdict == "slower" and gain.high >= 1 else verdict
 
 
 def headline(comparison: Comparison) -> str:
     """The default of the one other study against the reference's; of several, a verdict each."""
     if len(comparison.others) == 1:
         return _sentence(comparison, comparison.others[0], "default")
-    verdicts = [_said(comparison.verdict(other)).format(other=other) for other in comparison.others]
+    verdicts = [_said(comparison, other).format(other=other) for other in comparison.others]
     return _("Against {reference}, by default: {verdicts}.").format(
         reference=comparison.reference, verdicts=join(verdicts)
     )
 
 
-def _said(verdict: str) -> str:
+def _said(comparison: Comparison, other: str) -> str:
+    cases = [case for case, rows in rows_of(comparison).items() if (other, KINDS[0]) in rows]
+    verdicts = {case_verdict(comparison, case, other, KINDS[0]) for case in cases}
+    if "mixed" in verdicts or (verdicts & {"faster", _FASTER} and verdicts & {"slower", _SLOWER}):
+        return _("{other} is partly faster, partly slower")
     said = {
         "faster": _("{other} is faster"),
         "slower": _("{other} is slower"),
-        "mixed": _("{other} is mixed"),
+        _FASTER: _("{other} is faster at some message sizes"),
+        _SLOWER: _("{other} is slower at some message sizes"),
         "not told": _("{other} had too few launches to tell"),
     }
-    return said.get(verdict, _("{other} makes no difference"))
+    return next((said[verdict] for verdict in said if verdict in verdicts), _("{other} makes no difference"))
 
 
 def _sentence(comparison: Comparison, other: str, compared: str) -> str:
@@ -115,6 +126,10 @@ def _sentence(comparison: Comparison, other: str, compared: str) -> str:
         parts.append(_("{those} faster").format(those=join(faster)))
     if slower := by_verdict.get("slower"):
         parts.append(_("{those} as fast").format(those=join(slower)))
+    if faster := by_verdict.get(_FASTER):
+        parts.append(_("{those} faster at some sizes").format(those=join(faster)))
+    if slower := by_verdict.get(_SLOWER):
+        parts.append(_("{those} slower at some sizes").format(those=join(slower)))
     if mixed := by_verdict.get("mixed"):
         parts.append(_("{those} faster at some sizes and slower at others").format(those=join(mixed)))
     if same := by_verdict.get("no difference"):
@@ -157,7 +172,7 @@ def forest(comparison: Comparison) -> dict[str, Any]:
                     "mark": interval_mark(scale, default, comparison.margin, second=best),
                     "default": default,
                     "best": best,
-                    "verdict": words.verdict(case_verdict(comparison, case, other, "default")),
+                    "verdict": _(case_verdict(comparison, case, other, "default")),
                     "css": kind(default),
                 }
             )

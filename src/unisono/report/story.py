@@ -74,6 +74,6 @@ def runs(trial: Trial) -> Figure | None:
             220,
             {},
             xaxis={**axis, "title": {"text": _("run, in order")}},
-            yaxis={**axis, "title": {"text": _("measured")}},
+            yaxis={**axis, "title": {"text": _("seconds")}},
         ),
     }

@@ -8,6 +8,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from unisono.core.errors import UserError
+from unisono.core.fields import collective_given
 from unisono.core.language import _
 from unisono.core.sizes import parse_size
 from unisono.core.toml import explain_validation
@@ -48,7 +49,7 @@ def narrowed(
     """The study with what the command line says otherwise. Raises UserError as a study file would."""
     document = study.model_dump(by_alias=True)
     if collectives:
-        document["cases"]["collectives"] = list(collectives)
+        document["cases"]["collectives"] = [collective_given(name, "--collective") for name in collectives]
         document["weights"] = {name: w for name, w in study.weights.items() if name in collectives}
     if nodes:
         document["cases"]["nodes"] = list(nodes)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from unisono.core.errors import UserError
+from unisono.core.kinds import mistaken
 from unisono.core.language import _
 from unisono.core.reading import STUDY_MOST
 from unisono.study import rows as kept
@@ -58,7 +59,8 @@ def check(db: sqlite3.Connection, path: Path, *, whole: bool) -> None:
     try:
         found = dict(db.execute("SELECT key, value FROM meta WHERE key IN ('format', 'format_version')").fetchall())
     except sqlite3.DatabaseError as error:
-        raise UserError(_("{path}: is not a Unisono study ({error})").format(path=path, error=error)) from error
+        damaged = UserError(_("{path}: is not a Unisono study ({error})").format(path=path, error=error))
+        raise mistaken(path, "study") or damaged from error
     if found.get("format") != FORMAT:
         raise UserError(_("{path}: is a database of another program, not a Unisono study").format(path=path))
     version = str(found.get("format_version", ""))
@@ -73,6 +75,13 @@ def check(db: sqlite3.Connection, path: Path, *, whole: bool) -> None:
     kept.check_tables(db, path)
     if whole and (said := db.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
         raise kept.damaged(path, str(said).splitlines()[0])
+
+
+def check_is_file(path: Path) -> None:
+    """Raises UserError where there is none."""
+    if not path.is_file():
+        absent = UserError(_("{path}: no such study; `unisono tune` makes one").format(path=path))
+        raise mistaken(path, "study") or absent
 
 
 def check_size(path: Path) -> None:

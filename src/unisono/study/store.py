@@ -113,8 +113,7 @@ class Store:
     @classmethod
     def open(cls, path: Path, *, write: bool = False) -> Store:
         """An existing study. Raises UserError when it is none, is newer than this program, or is being written."""
-        if not path.is_file():
-            raise UserError(_("{path}: no such study; `unisono tune` makes one").format(path=path))
+        database.check_is_file(path)
         with contextlib.ExitStack() as opened, database.disk_errors(path):
             database.check_size(path)
             lock = opened.enter_context(database.take_lock(path)) if write else None

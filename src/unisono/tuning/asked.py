@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from unisono.core.errors import UserError
+from unisono.core.fields import collective_given
 from unisono.core.language import _
 from unisono.core.sizes import parse_size
 from unisono.core.vocabulary import REPRODUCIBLE, Level
@@ -14,23 +15,24 @@ from unisono.tuning.plans import Plan
 def weights(for_: str | None, text: str | None) -> dict[str, float] | None:
     """Of `--for allreduce` or `--weights alltoall=0.8,allreduce=0.2`; None for the tuning's own.
 
-    Raises UserError when both are given or a weight is no number from 0 up.
+    Raises UserError when both are given, for a name that is no collective's, and for a weight that is no number.
     """
     if for_ is not None and text is not None:
         raise UserError(_("--for and --weights both say what counts: give one of them"))
     if for_ is not None:
-        return {for_: 1.0}
+        return {collective_given(for_, "--for"): 1.0}
     if text is None:
         return None
     found: dict[str, float] = {}
     for word in text.split(","):
         name, _is, value = word.strip().partition("=")
         try:
-            found[name] = float(value)
+            weight = float(value)
         except ValueError:
             raise UserError(
                 _("--weights: {word!r} is not COLLECTIVE=NUMBER; write alltoall=0.8,allreduce=0.2").format(word=word)
             ) from None
+        found[collective_given(name, "--weights")] = weight
     return found
 
 

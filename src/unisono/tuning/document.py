@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from unisono.core import writing
 from unisono.core.errors import UserError
 from unisono.core.interval import Interval
+from unisono.core.kinds import mistaken
 from unisono.core.language import _, translated
 from unisono.core.reading import read_text
 from unisono.core.sizes import format_size
@@ -51,7 +52,10 @@ _HEAD = """\
 def read(path: Path, *, layouts: bool = False) -> Tuning:
     """The tuning in a file. Raises UserError naming file, line and key for anything that is not a whole tuning, and for
     one that holds layouts alone unless `layouts` says that they will do."""
-    tuning = parse(read_text(path), str(path))
+    try:
+        tuning = parse(read_text(path), str(path))
+    except UserError as error:
+        raise mistaken(path, "tuning") or error from error
     if not tuning.plan and not layouts:
         raise UserError(
             _(

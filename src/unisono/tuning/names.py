@@ -10,9 +10,10 @@ import re
 from collections.abc import Collection
 
 from unisono.core.language import _
+from unisono.core.names import close_names
 from unisono.core.vocabulary import Setting
 from unisono.mpi import ASSUMED
-from unisono.parameters.catalogue import close_names, load
+from unisono.parameters.catalogue import load
 from unisono.parameters.spelling import is_environment
 
 _MCA = re.compile(
@@ -36,7 +37,7 @@ def check_value_names(setting: Setting, allowed: Collection[str] | None = None) 
                 )
             )
         if allowed is None and not is_parameter(name):
-            near = close_names(name, list(load(ASSUMED.FAMILY)))
+            near = close_names(name, load(ASSUMED.FAMILY))
             sentence = (
                 _("unknown parameter {name!r}; did you mean {near}?")
                 if near

@@ -63,7 +63,7 @@ def _about(tuning: Tuning) -> Table:
         kept = _("unless beaten by {margin:.0%}; each was simulated once and would be the same again")
     table.add_row(_("default kept"), kept.format(margin=study.margin, confidence=study.confidence))
     conditions = tuning.conditions
-    ranks = ", ".join(map(str, conditions.ranks)) or "?"
+    ranks = ", ".join(map(str, conditions.ranks))
     measured = (
         _("{launches} launches of {ranks} ranks; more ranks than CPUs")
         if conditions.oversubscribed
@@ -71,9 +71,11 @@ def _about(tuning: Tuning) -> Table:
     )
     if tuning.simulated:
         measured = _("{launches} cases of {ranks} ranks")
+    elif not conditions.ranks:  # of layouts, each of which has its own number
+        measured = ngettext("{count} launch", "{count} launches", conditions.launches)
     table.add_row(
         _("simulated") if tuning.simulated else _("measured in"),
-        measured.format(launches=conditions.launches, ranks=ranks),
+        measured.format(count=conditions.launches, launches=conditions.launches, ranks=ranks),
     )
     said = {finding.text for finding in tuning.finding}
     for note in conditions.notes:

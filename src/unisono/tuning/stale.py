@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from unisono.core.language import N_
-from unisono.machine.description import Machine, mpi_name
-from unisono.machine.fingerprint import fingerprint
+from unisono.machine.description import Machine
+from unisono.machine.fingerprint import fingerprint, shown
 from unisono.tuning.contents import Tuning
 
 _OF_THE_MPI = ("MPI", "collective components", "UCX", "settings in files")
@@ -22,7 +22,7 @@ def stale(tuning: Tuning, machine: Machine) -> list[str]:
         return [_of_label(label, then[label], now[label]) for label in changed]
     rest = [label for label in changed if label not in _OF_THE_MPI]
     return [
-        N_("measured with {then}; you use {now}").format(then=_mpi(then["MPI"]), now=_mpi(now["MPI"])),
+        N_("measured with {then}; you use {now}").format(then=shown("MPI", then["MPI"]), now=shown("MPI", now["MPI"])),
         *(_of_label(label, then[label], now[label]) for label in rest),
     ]
 
@@ -31,7 +31,6 @@ def _of_label(label: str, then: str, now: str) -> str:
     return N_("measured with {label} {then}; here it is {now}").format(label=label, then=then, now=now)
 
 
-def _mpi(text: str) -> str:
-    """ "openmpi 5.0.11" -> "Open MPI 5.0.11"."""
-    family, _, version = text.partition(" ")
-    return f"{mpi_name(family)} {version}".strip()
+def stale_notes(tuning: Tuning, machine: Machine) -> list[str]:
+    """The same as notes where the tuning is applied."""
+    return [N_("the tuning may be stale: {difference}").format(difference=each) for each in stale(tuning, machine)]

@@ -22,6 +22,7 @@ NAME = "MPICH"
 BANNERS: tuple[re.Pattern[str], ...] = (re.compile(r"HYDRA build details:\s+Version:\s+(\S+)"),)
 LAUNCHER: Launcher = hydra
 AS_ROOT: tuple[str, ...] = ()
+AS_ROOT_VARIABLES: tuple[str, ...] = ()
 SLOT_A_CORE = False
 BINDS_TO: Literal["nothing", "shares", "cores"] = "nothing"
 MAPPERS: tuple[str, ...] = ()

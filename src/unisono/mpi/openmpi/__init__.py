@@ -30,6 +30,7 @@ BANNERS: tuple[re.Pattern[str], ...] = (
 )
 LAUNCHER: Launcher = mpirun
 AS_ROOT: tuple[str, ...] = ("--allow-run-as-root",)
+AS_ROOT_VARIABLES: tuple[str, ...] = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
 SLOT_A_CORE = True
 BINDS_TO: Literal["nothing", "shares", "cores"] = "cores"
 MAPPERS: tuple[str, ...] = ("PRTE_MCA_", "OMPI_MCA_rmaps", "OMPI_MCA_hwloc", "OMPI_MCA_orte")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from unisono.core.errors import UserError
+from unisono.core.kinds import mistaken
 from unisono.core.language import _
 from unisono.core.reading import open_regular
 from unisono.profile.check import problem
@@ -71,11 +72,12 @@ def _import(path: Path) -> Profile:
     for importer in IMPORTERS:
         if importer.recognises(path, head):
             return importer.read(path)
-    raise UserError(
+    unknown = UserError(
         _("{path}: is in no format that can be read; give {known}, or a profile of Unisono").format(
             path=path, known=readable()
         )
     )
+    raise mistaken(path, "profile") or unknown
 
 
 def readable() -> str:
