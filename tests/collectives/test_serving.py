@@ -136,7 +136,7 @@ def test_rules_say_who_serves(tmp_path: Path) -> None:
     assert len(said) == 1 and f"{rules}:2: " in said[0]
 
 
-def test_what_served_short_blocks_does_not_serve_long_ones_after_some_with_gaps(tools: Toolchain, tmp_path: Path) -> None:
+def test_what_served_short_blocks_serves_no_long_ones_behind_gaps(tools: Toolchain, tmp_path: Path) -> None:
     """Long blocks with gaps are the MPI library's, of which nothing may be remembered for those without."""
     program = compiled(tools, tmp_path, str(PROGRAMS / "after_gaps.c"))
     rules = tmp_path / "rules"
