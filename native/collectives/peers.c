@@ -291,7 +291,7 @@ int peers_join(struct peers **given, MPI_Comm user, bool good, int64_t lived, in
     int64_t begun = now(), free_slot = peers->free_slot >= 0 ? peers->free_slot : peers->slot_count, all[TERMS];
     int64_t mine[TERMS] = {[GOOD] = good && !reserve_is_touched(),
                            [MAY_ADD] = peers_may_add(),
-                           [ROOMY] = !crowd(),
+                           [ROOMY] = !crowd_counts(),
                            [LIVED] = lived < PEERS_NOW - peers->waited ? lived + peers->waited : PEERS_NOW,
                            [COST] = -__atomic_load_n(&cost_of_one, __ATOMIC_RELAXED),
                            [COST_SLAB] = -__atomic_load_n(&cost_of_slab, __ATOMIC_RELAXED),

@@ -13,6 +13,7 @@
 #include "libnbc.h"
 #include "measure_pull.h"
 #include "measure_ways.h"
+#include "node/crowd.h"
 #include "node/pull.h"
 #include "nonblocking.h"
 #include "ordered.h"
@@ -177,6 +178,8 @@ bool job_prepare(void)
     int ranks;
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     topology_heed_places(job.reproducible == REPRODUCIBLE_NOT); /* the next job has other nodes */
+    crowd_heed_others(job.reproducible != REPRODUCIBLE_RUNS);
+    pull_heed_measured(job.reproducible != REPRODUCIBLE_RUNS);
     mine[GOOD] = reserve_start(ranks);
     PMPI_Allreduce(mine, all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD); /* what follows all do together */
     if (!all[GOOD]) {

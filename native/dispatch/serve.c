@@ -152,9 +152,10 @@ static __attribute__((noinline)) const struct implementation *choose(struct comm
         verbose_count(chosen != NULL ? chosen : implementation_mpi(call->collective), call->bytes);
     if (chosen == NULL || (chosen->kind != BY_OURS && chosen->kind != BY_MPI))
         return NULL;
-    if (possible && !job.verbose) /* which counts every call; what is not possible says nothing of what is */
+    if (possible && !job.verbose) { /* which counts every call; what is not possible says nothing of what is */
         state->last[call->collective].implementation = chosen;
-    state->last[call->collective].shape = shape;
+        state->last[call->collective].shape = shape;
+    }
     return chosen->kind == BY_MPI ? NULL : (state->serving = chosen);
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,24 @@ def test_without_it_the_order_is_anyones(tools: Toolchain, program: Path) -> Non
     folded, _ = _run(tools, program, 4, "fold", level="placement")
     other, _ = _run(tools, program, 4, level="runs", **variables)
     assert any(folded[name] != other[name] for name in folded if name.startswith("double"))
+
+
+def test_what_serves_a_run_depends_on_no_measurement_at_its_start(tools: Toolchain, tmp_path: Path) -> None:
+    """Neither on how long it takes to read another process's memory, nor on who else would run just then."""
+    program = compiled(tools, tmp_path, str(PROGRAM.with_name("sizes.c")))
+    source = str(PROGRAM.with_name("other_day.c"))
+    other = compiled(tools, tmp_path, source, "-shared", "-fPIC", name="other_day.so", after=["-ldl"])
+    env = {"UNISONO_COLLECTIVES": "on", "UNISONO_VERBOSE": "1", "LD_PRELOAD": f"{tools.library}:{other}"}
+
+    def served(**day: str) -> list[str]:
+        ran = run(tools, tmp_path, program, ranks=4, env=env | {"UNISONO_REPRODUCIBLE": "runs"} | day, record=False)
+        assert (ran.status, ran.out.count("right")) == (0, 4), ran.out + ran.error
+        return re.findall(r"unisono: +(allreduce +\S+ +unisono/\S+ +\d+)$", ran.error, re.MULTILINE)
+
+    first = served(OTHER_DAY_RUNNING="999")
+    assert first
+    assert served(OTHER_DAY_RUNNING="999", OTHER_DAY_QUICK="1") == first
+    assert served(OTHER_DAY_RUNNING="1") == first
 
 
 def test_a_word_that_is_none(tools: Toolchain, program: Path) -> None:

@@ -136,6 +136,20 @@ def test_rules_say_who_serves(tmp_path: Path) -> None:
     assert len(said) == 1 and f"{rules}:2: " in said[0]
 
 
+def test_what_served_short_blocks_serves_no_long_ones_behind_gaps(tools: Toolchain, tmp_path: Path) -> None:
+    """Long blocks with gaps are the MPI library's, of which nothing may be remembered for those without."""
+    program = compiled(tools, tmp_path, str(PROGRAMS / "after_gaps.c"))
+    rules = tmp_path / "rules"
+    lines = [
+        f"{collective} * * {sizes} unisono/{how},mpi\n"
+        for collective in ("bcast", "allgather", "alltoall", "gather", "scatter")
+        for sizes, how in (("0 64", "inline"), ("65 max", "cells"))
+    ]
+    rules.write_text("".join(["unisono-rules 1\n", *lines]))
+    ran = run(tools, tmp_path, program, ranks=2, env={"UNISONO_RULES": str(rules)}, record=False)
+    assert (ran.status, ran.out.split()) == (0, ["right"] * 2), ran.out + ran.error
+
+
 def test_ranks_that_share_cpus_meet_in_shared_memory(tmp_path: Path) -> None:
     """Nothing is tried there, so the models choose: whoever waits for a message waits for its sender to get a CPU."""
     tools, ranks, mine = toolchain("openmpi5"), 8, os.sched_getaffinity(0)

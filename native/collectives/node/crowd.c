@@ -1,10 +1,20 @@
 #include "crowd.h"
 
-static bool crowded;
+static bool crowded, is_unfit, heeds_others = true; /* is_unfit: the ranks do not fit their CPUs, whoever else runs */
 
 bool crowd(void)
 {
     return crowded;
+}
+
+void crowd_heed_others(bool heed)
+{
+    heeds_others = heed;
+}
+
+bool crowd_counts(void)
+{
+    return heeds_others ? crowded : is_unfit;
 }
 
 #ifdef UNISONO_SIMULATED
@@ -69,20 +79,22 @@ int crowd_start(MPI_Comm near)
     int ranks;
     PMPI_Comm_size(near, &ranks);
     cpu_set_t *masks = malloc((size_t)ranks * sizeof *masks);
-    int mine = masks == NULL, any;
+    enum { UNFIT, CROWDED, TERMS };
+    int mine[TERMS] = {[UNFIT] = masks == NULL}, any[TERMS] = {0};
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     CPU_ZERO(&own);
     sched_getaffinity(0, sizeof own, &own);
     /* Who else wants to run, as ranks in other containers, shows in how many do; a few always come and go. */
-    mine = mine || running_for_long() > cpus + 1 + cpus / 8;
-    int error = PMPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, near);
-    if (error == MPI_SUCCESS && !any) {
+    mine[CROWDED] = running_for_long() > cpus + 1 + cpus / 8;
+    int error = PMPI_Allreduce(mine, any, TERMS, MPI_INT, MPI_MAX, near);
+    if (error == MPI_SUCCESS && !any[UNFIT]) {
         error = PMPI_Allgather(&own, (int)sizeof own, MPI_BYTE, masks, (int)sizeof own, MPI_BYTE, near);
-        mine = error != MPI_SUCCESS || !fit(masks, ranks, &own);
-        error = error ? error : PMPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, near);
+        mine[UNFIT] = error != MPI_SUCCESS || !fit(masks, ranks, &own);
+        error = error ? error : PMPI_Allreduce(&mine[UNFIT], &any[UNFIT], 1, MPI_INT, MPI_MAX, near);
     }
     free(masks);
-    crowded = any;
+    is_unfit = any[UNFIT];
+    crowded = any[UNFIT] || any[CROWDED];
     return error;
 }
 

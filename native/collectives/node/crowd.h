@@ -11,4 +11,10 @@ int crowd_start(MPI_Comm near);
 /* The same on all ranks of the node; of all nodes of a communicator: coll_comm.crowded. */
 bool crowd(void);
 
+/* Whether the choice of an algorithm reckons with who else runs as ranks start, which is another matter in the next run; else only with
+ * the CPUs that ranks may use. Ranks that wait reckon with it in any case. */
+void crowd_heed_others(bool heed);
+/* What the choice reckons with. */
+bool crowd_counts(void);
+
 #endif

@@ -63,6 +63,11 @@ void pull_costs(struct costs *costs)
     (void)costs;
 }
 
+void pull_heed_measured(bool heed)
+{
+    (void)heed;
+}
+
 #else
 
 #include <errno.h>
@@ -91,6 +96,7 @@ static int found_ranks;
 static struct measured {
     double slower, call;
 } measured;
+static bool heeds_measured = true;
 
 /* One system call moves at most so many bytes (MAX_RW_COUNT of the kernel is 2 GiB less a page). */
 static const int64_t longest = INT64_C(1) << 30;
@@ -319,13 +325,19 @@ double pull_call(void)
     return measured.call;
 }
 
+void pull_heed_measured(bool heed)
+{
+    heeds_measured = heed;
+}
+
 void pull_costs(struct costs *costs)
 {
     /* Of a byte of a copy the models of what goes through cells take 0.6. */
     const double usual = 1e-6, copy = 0.6, most = 20;
-    const double slower = measured.slower < 1 ? 1 : measured.slower > most ? most : measured.slower;
-    costs->pull_call = measured.call > 0 ? measured.call : usual;
-    costs->pull_byte = (measured.slower > 0 ? copy * slower : 1) * costs->node_byte;
+    const struct measured known = heeds_measured ? measured : (struct measured){0, 0};
+    const double slower = known.slower < 1 ? 1 : known.slower > most ? most : known.slower;
+    costs->pull_call = known.call > 0 ? known.call : usual;
+    costs->pull_byte = (known.slower > 0 ? copy * slower : 1) * costs->node_byte;
 }
 
 int pull_process(int world_rank)

@@ -36,8 +36,10 @@ bool pull_possible(void);
 double pull_slower(void);
 /* Seconds until a rank has read a few bytes of another's memory; measured likewise. 0: it does not work. */
 double pull_call(void);
-/* Sets what costs say of it, by these and by node_byte; where it does not work, to what would be usual. */
+/* Sets what costs say of it, by these and by node_byte; where it does not work, or what was measured is not to be heeded, as it is
+ * another number in each run, to what would be usual. */
 void pull_costs(struct costs *costs);
+void pull_heed_measured(bool heed);
 
 /* The process of a rank of MPI_COMM_WORLD that is on this machine; 0: it is not. */
 int pull_process(int world_rank);

@@ -20,6 +20,7 @@ struct trial {
     int most;        /* units of a message */
     bool large;      /* calls with large counts, where MPI has them */
     bool later;      /* by its nonblocking form: later.h */
+    bool by_library; /* by its nonblocking form, of which nothing of ours serves the communicator */
     bool persistent; /* by that which is started */
     MPI_Request request;
     bool misaligned; /* a buffer of this rank was */

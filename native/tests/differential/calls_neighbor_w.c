@@ -109,7 +109,7 @@ bool try_neighbor_w(struct trial *trial)
     int units[2][EDGES_MOST];
     partners_find(trial, &out->with, &in->with);
     const bool twice = partners_twice(trial, &out->with, &in->with);
-    if (twice && library_is_wrong(trial, &out->with, &in->with)) {
+    if ((twice || trial->by_library) && library_is_wrong(trial, &out->with, &in->with)) {
         free(out);
         free(in);
         return true;

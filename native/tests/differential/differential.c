@@ -94,8 +94,7 @@ static void draw_nonblocking(struct trial *trial)
     char name[32];
     later_draw(trial);
     snprintf(name, sizeof name, "i%s", call_names[trial->which]);
-    if (trial->later)
-        use(trial->comm, name, "unisono/posted");
+    trial->by_library = trial->later && use(trial->comm, name, "unisono/posted") != 0;
 }
 
 /* A message that is under way while the collective waits. */
