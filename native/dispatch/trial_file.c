@@ -19,15 +19,15 @@ enum { PATH = 4096, KEY = MPI_MAX_LIBRARY_VERSION_STRING + 1024 };
 
 extern char **environ;
 
-/* Of the variables that say how the MPI library sends on a node and by which algorithms, in whatever order they are. No others: what
+/* Of the variables that say how the MPI library, and ours, send on a node and by which algorithms, in whatever order they are. No others: what
    is another in each job, as a log's name, would make each try all anew. */
-static unsigned chosen_of_mpi(void)
+static unsigned chosen_ways(void)
 {
     static const char *const begin[] = {
         "OMPI_MCA_pml", "OMPI_MCA_btl", "OMPI_MCA_mtl",  "OMPI_MCA_coll", "OMPI_MCA_smsc", "UCX_TLS",
         "UCX_RNDV",     "UCX_ZCOPY",    "UCX_BCOPY",     "UCX_MM_",       "UCX_POSIX_",    "UCX_SYSV_",
         "UCX_CMA_",     "UCX_XPMEM_",   "UCX_KNEM_",     "FI_PROVIDER",   "MPIR_CVAR_",    "MPICH_SMP",
-        "MPICH_SHM",    "MPICH_COLL",   "I_MPI_FABRICS", "I_MPI_SHM",     "I_MPI_ADJUST"};
+        "MPICH_SHM",    "MPICH_COLL",   "I_MPI_FABRICS", "I_MPI_SHM",     "I_MPI_ADJUST",  "UNISONO_CELLS"};
     unsigned sum = 0;
     for (char **one = environ; one != NULL && *one != NULL; one++)
         for (size_t i = 0; i < sizeof begin / sizeof *begin; i++)
@@ -48,7 +48,7 @@ static bool path_of(char *path, int ranks, bool make)
     if ((!given && (home == NULL || home[0] != '/')) || uname(&system) != 0)
         return false;
     int used = snprintf(path, PATH, "%s%s/unisono/trials/%s-%d-%08x", given ? cache : home, given ? "" : "/.cache",
-                        system.nodename, ranks, (unsigned)agreement_hash(library) ^ chosen_of_mpi());
+                        system.nodename, ranks, (unsigned)agreement_hash(library) ^ chosen_ways());
     if (used <= 0 || used >= PATH)
         return false;
     for (char *slash = strchr(path + 1, '/'); make && slash != NULL; slash = strchr(slash + 1, '/')) {
@@ -76,8 +76,8 @@ static int key_of(char *key, int ranks)
     PMPI_Get_library_version(library, &length);
     if (uname(&system) != 0)
         return 0;
-    int used = snprintf(key, KEY, "unisono-trial 2|%s|%s|%08x|%s|%s|%ld|%d|%s", agree_sources(), library,
-                        chosen_of_mpi(), system.release, system.machine, sysconf(_SC_NPROCESSORS_ONLN), ranks, cpu);
+    int used = snprintf(key, KEY, "unisono-trial 2|%s|%s|%08x|%s|%s|%ld|%d|%s", agree_sources(), library, chosen_ways(),
+                        system.release, system.machine, sysconf(_SC_NPROCESSORS_ONLN), ranks, cpu);
     return used > 0 && used < KEY ? used : 0;
 }
 
@@ -97,8 +97,8 @@ static bool is_good(const struct trial *trial)
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (!isfinite(known[i]) || known[i] <= 0)
             return false;
-    return trial->starts >= 1 && trial->starts <= TRIAL_STARTS && are_times(*trial->ours, TRIAL_SIZES * COLLECTIVES) &&
-           are_times(*trial->mpis, TRIAL_SIZES * COLLECTIVES) &&
+    return isfinite(costs->node_wait) && costs->node_wait >= 0 && trial->starts >= 1 && trial->starts <= TRIAL_STARTS &&
+           are_times(*trial->ours, TRIAL_SIZES * COLLECTIVES) && are_times(*trial->mpis, TRIAL_SIZES * COLLECTIVES) &&
            are_times(*trial->factor, TRIAL_SIZES * TRIAL_ALGORITHMS);
 }
 
