@@ -7,7 +7,9 @@
 
 static bool applies(const struct coll_comm *comm, const struct shape *shape)
 {
-    return comm->topology.nodes == 1 && node_has_cells(comm->node) && shape->bytes <= comm->node->cell_bytes;
+    const int two_groups = 4; /* of fewer ranks there is one group, and its first would only keep the others waiting */
+    return comm->topology.nodes == 1 && comm->ranks >= two_groups && node_has_cells(comm->node) &&
+           shape->bytes <= comm->node->cell_bytes;
 }
 
 static double cost(const struct coll_comm *comm, const struct shape *shape)

@@ -80,7 +80,7 @@ int node_allreduce_cells(struct coll_comm *comm, const void *send, void *receive
         if (next > 0)
             post_cell(comm, step + 1, from + each * element, next * element, place);
         const void *own = from_cell ? (const char *)cell_piece_of(node, node->rank, step, place) : from;
-        const struct posted posted = {.step = step, .piece = place, .expects = true};
+        const struct posted posted = {.step = step, .piece = place, .expects = next > 0};
         combine_posted(comm, &posted, own, to, piece, reduction);
         node_pass(node, step + 1);
     }

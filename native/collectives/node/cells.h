@@ -245,7 +245,9 @@ static inline void cell_prepare(const struct node *node, int64_t bytes, int64_t 
     memory_prepare(cell_piece_of(node, node->rank, node->step, piece), bytes);
 }
 
-/* Fetches the line that another rank posts in a step, where it has most likely done so, while this one is busy. */
+/* Fetches the line that another rank posts in a step, where it has most likely done so, while this one is busy. Never before: the
+ * line would be taken away from who is about to write it, and both would wait for it once more. (Two ranks, Zen 5, cores far from
+ * each other: allreduces of up to 512 B take 0.65 times as long without it.) */
 static inline void line_expect(const struct node *node, int local, uint64_t step)
 {
     __builtin_prefetch(line_of(node, local, step));
