@@ -43,12 +43,14 @@ WAYS = {
     "scatterv": ("cells", "pull"),
 }
 SERVED = {f"{collective}_{way}" for collective, ways in WAYS.items() for way in ways}
+OF_SEVERAL_GROUPS = {"allreduce_groups"}
+"""Needs four ranks."""
 
 
-def _check(said: str) -> None:
+def _check(said: str, ranks: int) -> None:
     lines = [line for line in said.splitlines() if line.endswith((" right", " WRONG"))]
     assert not [line for line in lines if line.endswith("WRONG")], said
-    assert {line.split()[0] for line in lines} >= SERVED, said
+    assert {line.split()[0] for line in lines} >= (SERVED if ranks > 3 else SERVED - OF_SEVERAL_GROUPS), said
 
 
 @pytest.mark.mpi
@@ -61,7 +63,7 @@ def test_one_node(installed: Installed, ranks: int) -> None:
     argv = installed.argv("--oversubscribe", "-n", str(ranks), str(program), "all", "all", *SIZES)
     done = run(argv, {"TRY_SECONDS": "0", "OMPI_MCA_mpi_yield_when_idle": "1"}, deadline=60)
     assert done.exit_code == 0, done.stdout + done.stderr
-    _check(done.stdout)
+    _check(done.stdout, ranks)
 
 
 @pytest.mark.mpi
@@ -75,4 +77,4 @@ def test_one_node_under_mpich() -> None:
     env = {**os.environ, "TRY_SECONDS": "0"}
     done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    _check(done.stdout)
+    _check(done.stdout, 2)
