@@ -37,7 +37,6 @@ static void pass_piece(struct coll_comm *comm, char *room, int64_t bytes, int wa
     struct node *node = comm->node;
     if (way >= TRADED) {
         const struct trade trade = {.send = room, .out = bytes, .receive = room + bytes, .in = bytes};
-        set_trades(way);
         node_trade(comm, &trade);
         return;
     }
@@ -58,6 +57,7 @@ static double seconds_of(struct coll_comm *comm, char *room, int64_t bytes, int 
 {
     const int64_t turns = way == CELLS_LATE ? comm->node->cell_stride / bytes : 1;
     double least = 1;
+    set_trades(way);
     for (int64_t i = 0; i < turns * CELLS; i++)
         pass_piece(comm, room, bytes, way);
     for (int batch = 0; batch < BATCHES; batch++) {
@@ -150,6 +150,7 @@ static void measure(struct coll_comm *comm)
             for (int way = 0; way < (comm->node->ranks == 2 ? MEASURED : CELL_WAYS); way++)
                 mine[size][way] = seconds_of(comm, room, sizes[size], way);
     reserve_put(room);
+    set_trades(CELLS_SOON); /* until something is chosen */
     bool told = PMPI_Allreduce(mine, slowest, SIZES * MEASURED, MPI_DOUBLE, MPI_MAX, comm->comm) == MPI_SUCCESS;
     if (told && slowest[1][CELLS_SOON] > 0)
         choose();

@@ -168,3 +168,12 @@ def test_ranks_that_share_cpus_meet_in_shared_memory(tmp_path: Path) -> None:
     slower = re.search(r"to read another rank's memory takes (\S+) times as long as a copy", ran.error)
     if slower is not None and float(slower[1]) >= 3:  # then slices copy less
         assert ("allreduce", "unisono/pull") not in served
+
+
+def test_a_way_through_shared_memory_that_there_is_not_is_named(tmp_path: Path) -> None:
+    tools = toolchain("openmpi5")
+    program = compiled(tools, tmp_path, str(PROGRAMS / "sizes.c"))
+    env = {"UNISONO_COLLECTIVES": "on", "UNISONO_CELLS": "tradde"}
+    ran = run(tools, tmp_path, program, ranks=2, env=env, record=False)
+    assert (ran.status, ran.out.count("right")) == (0, 2), ran.out + ran.error
+    assert ran.error.count("UNISONO_CELLS: tradde is none of soon, late, past, traded and fetched") == 1, ran.error

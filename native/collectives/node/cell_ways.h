@@ -19,7 +19,7 @@ enum cell_way {
     CELL_WAYS
 };
 
-/* Shorter messages go CELLS_SOON, and are not traded; longer ones go like those of the last power. */
+/* Powers of two, of ways and of trades: of what is shorter all goes CELLS_SOON, and nothing is traded; what is longer goes as the last. */
 enum { CELL_WAYS_FROM = 12, CELL_TRADES_FROM = 7, CELL_WAYS_TO = 17 };
 
 extern unsigned char cell_ways[CELL_WAYS_TO - CELL_WAYS_FROM + 1];
@@ -28,9 +28,8 @@ extern unsigned char cell_ways[CELL_WAYS_TO - CELL_WAYS_FROM + 1];
  * measured likewise. Not, until then. */
 enum cell_trade {
     TRADE_NOT,
-    TRADE_READ, /* a reader reads: the processor leaves the line to it alone, or takes it from the writer when it is written again */
-    TRADE_FETCH, /* what will be read is fetched to be written */
-    CELL_TRADES
+    TRADE_READ, /* what comes is read, and the lines become the reader's when it writes there */
+    TRADE_FETCH /* they become the reader's as it reads: they are fetched to be written */
 };
 extern unsigned char cell_trades[CELL_WAYS_TO - CELL_TRADES_FROM + 1];
 
