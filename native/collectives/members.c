@@ -119,7 +119,7 @@ static bool find_all(MPI_Group group, MPI_Group world, int ranks, int *theirs)
 enum members members_find(MPI_Comm comm, MPI_Group world, int world_ranks, int ranks, int *theirs)
 {
     MPI_Group group;
-    bool same = ranks == world_ranks, good = true;
+    bool same = ranks == world_ranks, good = true, patient = true;
     if (PMPI_Comm_group(comm, &group) != MPI_SUCCESS)
         return MEMBERS_UNKNOWN;
     if (same && group == world) { /* Open MPI's communicators share the group that they were copied with */
@@ -129,11 +129,14 @@ enum members members_find(MPI_Comm comm, MPI_Group world, int world_ranks, int r
         struct search search = {group, world, ranks, world_ranks, theirs, 0};
         search.left = patience + patience_each * ((int64_t)ranks + world_ranks);
         good = find_rows(&search);
+        patient = search.left >= 0;
     } else {
         good = find_all(group, world, ranks, theirs);
     }
     PMPI_Group_free(&group);
     for (int rank = 0; good && same && rank < ranks; rank++)
         same = theirs[rank] == rank;
-    return !good ? MEMBERS_UNKNOWN : same ? MEMBERS_WORLD : MEMBERS_KNOWN;
+    if (!good)
+        return patient ? MEMBERS_FOREIGN : MEMBERS_UNKNOWN;
+    return same ? MEMBERS_WORLD : MEMBERS_KNOWN;
 }

@@ -6,7 +6,8 @@
 #include <stdbool.h>
 
 enum members {
-    MEMBERS_UNKNOWN, /* a rank was not there at MPI_Init, or to find them out would take too long */
+    MEMBERS_FOREIGN, /* a rank was not there at MPI_Init */
+    MEMBERS_UNKNOWN, /* to find them out would take too long */
     MEMBERS_WORLD,   /* those of MPI_COMM_WORLD, in its order */
     MEMBERS_KNOWN
 };

@@ -104,12 +104,25 @@ static struct peers *create(int *world, int ranks, MPI_Comm comm)
     return peers;
 }
 
+bool peers_were_there(MPI_Comm comm)
+{
+    int ranks, inter = 1;
+    if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter)
+        return false;
+    PMPI_Comm_size(comm, &ranks);
+    int *world = reserve_get((size_t)ranks * sizeof *world);
+    const bool known = topology_world_ranks(comm, ranks, world) != MEMBERS_FOREIGN;
+    reserve_put(world);
+    return known;
+}
+
 struct peers *peers_find(MPI_Comm comm)
 {
     int ranks;
     PMPI_Comm_size(comm, &ranks);
     int *world = reserve_get((size_t)ranks * sizeof *world);
-    if (!topology_world_ranks(comm, ranks, world)) {
+    const enum members members = topology_world_ranks(comm, ranks, world);
+    if (members != MEMBERS_WORLD && members != MEMBERS_KNOWN) {
         reserve_put(world);
         return NULL;
     }

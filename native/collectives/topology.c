@@ -372,9 +372,9 @@ bool topology_create(struct topology *topology, MPI_Comm comm)
     return good;
 }
 
-bool topology_world_ranks(MPI_Comm comm, int ranks, int *theirs)
+enum members topology_world_ranks(MPI_Comm comm, int ranks, int *theirs)
 {
-    return members_find(comm, world, world_ranks, ranks, theirs) != MEMBERS_UNKNOWN;
+    return members_find(comm, world, world_ranks, ranks, theirs);
 }
 
 static void release(struct topology *topology)

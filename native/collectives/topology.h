@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "members.h"
 #include "places/places.h"
 #include "torus/torus.h"
 
@@ -56,9 +57,8 @@ int topology_first_on_node(int rank);
 bool topology_create(struct topology *topology, MPI_Comm comm);
 void topology_free(struct topology *topology);
 
-/* Local: the number in MPI_COMM_WORLD of each of its ranks, of which there are so many. False where
- * topology_create() would be. */
-bool topology_world_ranks(MPI_Comm comm, int ranks, int *theirs);
+/* Local: the number in MPI_COMM_WORLD of each of its ranks, of which there are so many. */
+enum members topology_world_ranks(MPI_Comm comm, int ranks, int *theirs);
 
 /* The rank at this place of this node. */
 static inline int topology_rank(const struct topology *topology, int node, int local)

@@ -37,11 +37,12 @@ enum packing { PACKS_NOTHING, PACKS_PIECES, PACKS_WHOLE };
 struct comm_state {
     MPI_Comm user;
     int rank, ranks;
-    int calls, look_at;   /* collective calls until it is ready; how many until it is looked at again */
-    int64_t begun;        /* the first of them, or the last look: nanoseconds of a clock */
-    bool ready;           /* choices may be looked up */
-    bool failed;          /* cannot be equipped */
-    bool is_nowhere;      /* it is not known where its ranks are */
+    int calls, look_at; /* collective calls until it is ready; how many until it is looked at again */
+    int64_t begun;      /* the first of them, or the last look: nanoseconds of a clock */
+    bool ready;         /* choices may be looked up */
+    bool failed;        /* cannot be equipped */
+    bool is_nowhere;    /* it is not known where its ranks are */
+    enum { JOINED_UNTRIED, JOINED_NOBODY, JOINED_SOME } joined; /* of its ranks, after MPI_Init (ordered.c) */
     int later;            /* nonblocking calls, until memory for them is offered (offer.h) */
     bool is_offered;      /* that has been, or all ranks were asked for it together */
     struct peers *peers;  /* NULL: not looked at yet */

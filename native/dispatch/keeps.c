@@ -121,8 +121,8 @@ static struct keep_shared *make(struct comm_state *state)
     return NULL;
 }
 
-/* Whether it may be served at all, as all ranks find by themselves. What takes long comes later: most communicators are
- * short-lived. */
+/* Whether it may be served at all, as all ranks find by themselves: what comes later asks them all, and processes that joined later may be
+ * without the library. What takes long comes later, too: most communicators are short-lived. */
 static bool may_have(struct comm_state *state)
 {
     const struct comm_state *world = comm_state_now(MPI_COMM_WORLD);
@@ -131,7 +131,7 @@ static bool may_have(struct comm_state *state)
         return false;
     PMPI_Comm_size(state->user, &state->ranks);
     PMPI_Comm_rank(state->user, &state->rank);
-    return state->ranks > 1 && state->ranks <= world->peers->topology.most;
+    return state->ranks > 1 && state->ranks <= world->peers->topology.most && peers_were_there(state->user);
 }
 
 static bool has_all_of_the_world(const struct comm_state *state, const struct comm_state *world)

@@ -25,13 +25,13 @@ struct offer {
     bool is_alone;                /* its communicator has ended */
 };
 
-/* Whether ranks could tell each other anything. */
+/* Whether ranks could tell each other anything, and all would listen: processes that joined later may be without the library. */
 static bool are_several(MPI_Comm comm)
 {
     int inter = 1, ranks = 1;
     if (PMPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS && !inter)
         PMPI_Comm_size(comm, &ranks);
-    return ranks > 1;
+    return ranks > 1 && peers_were_there(comm);
 }
 
 static void refuse(struct comm_state *state)

@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "comm_state.h"
 #include "device.h"
 #include "failure.h"
 #include "job.h"
 #include "pack.h"
+#include "peers.h"
 #include "reduction.h"
 #include "vectors.h"
 
@@ -186,6 +188,17 @@ static int run(struct ordered *call, int64_t count)
     return error;
 }
 
+/* Whether all ranks combine here: processes that joined later may be without the library, and call the MPI library's reduction. */
+static bool is_ours(MPI_Comm comm)
+{
+    struct comm_state *state = comm_state_any(comm);
+    if (state == NULL)
+        return peers_were_there(comm);
+    if (state->peers == NULL && state->joined == JOINED_UNTRIED)
+        state->joined = peers_were_there(comm) ? JOINED_NOBODY : JOINED_SOME;
+    return state->peers != NULL || state->joined == JOINED_NOBODY;
+}
+
 /* False: the MPI library says what is wrong with it, or there is nothing to combine. */
 static bool understand(struct ordered *call, MPI_Count count)
 {
@@ -201,7 +214,7 @@ static bool understand(struct ordered *call, MPI_Count count)
     PMPI_Comm_size(call->comm, &call->ranks);
     PMPI_Comm_rank(call->comm, &call->rank);
     if (call->ranks == 1 || call->root >= call->ranks || call->layout.size > INT_MAX / call->ranks ||
-        PMPI_Type_get_true_extent(call->type, &call->low, &extent) != MPI_SUCCESS)
+        PMPI_Type_get_true_extent(call->type, &call->low, &extent) != MPI_SUCCESS || !is_ours(call->comm))
         return false;
     call->span = extent;
     call->gets = call->root < 0 || call->rank == call->root;
