@@ -179,13 +179,20 @@ static bool run_case(struct runner *runner, uint64_t number)
     return good;
 }
 
+/* Instead of unisono_applies: the question alone would make ready what is to be served later, or never. */
+static int does_not_ask(MPI_Comm comm, const char *collective, long long bytes, int element)
+{
+    (void)comm, (void)collective, (void)bytes, (void)element;
+    return 0;
+}
+
 /* Nothing is asked of libunisono before it serves, nor told. */
 static bool run_unforced(struct runner *runner, uint64_t number)
 {
     struct trial trial = {.shared = random_of(seed, number, 2),
                           .own = random_of(seed, number, (uint64_t)world_rank + 3),
                           .tally = &runner->tally,
-                          .applies = applies,
+                          .applies = does_not_ask,
                           .by_library = true};
     struct random shape;
     unforced_draw(&runner->stretch, &trial, &shape);
@@ -216,7 +223,7 @@ static bool run_unforced(struct runner *runner, uint64_t number)
 
 static void end_stretch(struct runner *runner)
 {
-    struct trial trial = {.tally = &runner->tally, .applies = applies};
+    struct trial trial = {.tally = &runner->tally, .applies = runner->lives != NULL ? applies : does_not_ask};
     unforced_end(&runner->stretch, &trial);
 }
 
