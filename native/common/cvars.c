@@ -12,8 +12,11 @@
 
 bool cvars_open(void)
 {
-    int provided;
-    return PMPI_T_init_thread(MPI_THREAD_SINGLE, &provided) == MPI_SUCCESS;
+    int started = 0, level = MPI_THREAD_SINGLE, provided;
+    /* Open MPI 5 takes what is asked for here for the whole process: with less than the program has, it locks no more. */
+    if (PMPI_Initialized(&started) == MPI_SUCCESS && started)
+        PMPI_Query_thread(&level);
+    return PMPI_T_init_thread(level, &provided) == MPI_SUCCESS;
 }
 
 void cvars_close(void)

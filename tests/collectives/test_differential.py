@@ -1,7 +1,10 @@
 """Random calls give what the MPI library underneath gives, whichever of our algorithms serves them.
 
 UNISONO_CASES in the environment: how many (`make nightly`), instead of a few hundred for each MPI and shape. How many
-of each kind were drawn is printed at the end."""
+of each kind were drawn is printed at the end.
+
+Most runs force an algorithm before each call. The others (`unforced`) force nothing: rules, or costs, say what serves,
+and what served the call before is remembered."""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.collectives.drawn_rules import drawn_rules
 from tests.launch.launched import launched
 from tests.profile.interception import Toolchain, toolchain
 from tests.tally import Tally
@@ -44,12 +48,15 @@ class Run:
     """A PMPI tool preloaded "before" or "after" ours."""
     cells: str = ""
     """How pieces go through shared memory, UNISONO_CELLS; measured unless given."""
+    unforced: str = ""
+    """What says who serves: "rules", drawn from the seed, "costs", or "both". Communicators are served from their third
+    call on."""
 
     @property
     def name(self) -> str:
         words = [self.mpi, str(self.ranks), self.nodes.replace(",", "_")]
         words += [f"threads{self.threads}"] * (self.threads > 1) + [f"tool-{self.tool}"] * bool(self.tool)
-        words += [f"cells-{self.cells}"] * bool(self.cells)
+        words += [f"cells-{self.cells}"] * bool(self.cells) + [f"by-{self.unforced}"] * bool(self.unforced)
         return "-".join(words)
 
 
@@ -81,6 +88,18 @@ RUNS = [
     Run("mpich", 2, "", 0, 10, threads=2),
     Run("mpich5", 2, "", 0, 30),
     Run("openmpi4", 3, "", 600, 15),
+    Run("openmpi5", 2, "", 600, 60, unforced="rules"),
+    Run("openmpi5", 3, "", 300, 60, unforced="rules"),
+    Run("openmpi5", 4, "2", 200, 30, unforced="both"),
+    Run("openmpi5", 2, "", 0, 30, unforced="costs"),
+    Run("openmpi5", 2, "", 0, 30, unforced="both", cells="traded"),
+    Run("openmpi5", 8, "3", 0, 5, unforced="both"),
+    Run("openmpi5", 2, "", 200, 30, threads=3, unforced="rules"),
+    Run("openmpi4", 2, "", 0, 30, threads=3, unforced="rules"),
+    Run("openmpi4", 2, "", 300, 30, unforced="rules"),
+    Run("openmpi4", 3, "", 0, 15, unforced="both"),
+    Run("mpich", 2, "", 300, 30, unforced="rules"),
+    Run("mpich5", 2, "", 0, 30, unforced="rules"),
 ]
 """MPICH's ranks do not give a CPU away, so more of them than CPUs are slow, and beside others they use up a minute."""
 
@@ -117,6 +136,17 @@ def _preload(run: Run, tools: Toolchain, folder: Path) -> str:
     return ":".join([str(tool), str(tools.library)] if run.tool == "before" else [str(tools.library), str(tool)])
 
 
+def _unforced(run: Run, folder: Path) -> dict[str, str]:
+    """What says who serves, where the program does not."""
+    if not run.unforced:
+        return {}
+    variables = {"UNISONO_PATIENCE": "0"}
+    if run.unforced != "costs":
+        (folder / "rules").write_text(drawn_rules(int(SEED), run.mpi))
+        variables["UNISONO_RULES"] = str(folder / "rules")
+    return variables | ({"UNISONO_COLLECTIVES": "on"} if run.unforced != "rules" else {})
+
+
 @pytest.mark.timeout(300 + CASES)
 @pytest.mark.parametrize(
     "run", [pytest.param(run, marks=_marks(run), id=run.name) for run in RUNS if CASES or run.usual]
@@ -127,6 +157,7 @@ def test_same_memory_as_the_library_underneath(run: Run, folder: Path, tmp_path:
     variables = {"LD_PRELOAD": _preload(run, tools, folder), "UNISONO_FAKE_NUMA": DOMAINS}
     variables |= {"UNISONO_FAKE_NODES": run.nodes} if run.nodes else {}
     variables |= {"UNISONO_CELLS": run.cells} if run.cells else {}
+    variables |= _unforced(run, tmp_path)
     if run.nodes == "2":  # two nodes, which are a ring: so those for tori are tried too
         (tmp_path / "torus").write_text("grid 2 torus\n")
         variables["UNISONO_TOPOLOGY"] = str(tmp_path / "torus")
@@ -136,6 +167,7 @@ def test_same_memory_as_the_library_underneath(run: Run, folder: Path, tmp_path:
     sources = sorted(map(str, (native_source() / "tests" / "differential").glob("*.c")))
     program = _compiled(tools, folder / run.mpi, sources)
     argv = [*tools.launch(run.ranks, variables), str(program), SEED, "0", str(cases)]
+    argv += ["unforced"] if run.unforced else []
     argv += [f"threads:{run.threads}"] if run.threads > 1 else []
     root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     done = launched(argv, cwd=tmp_path, env={**os.environ, **root}, timeout=90 + cases / 5)
@@ -150,6 +182,10 @@ def test_same_memory_as_the_library_underneath(run: Run, folder: Path, tmp_path:
     tally("random calls", **counts)
     tally("random calls", **{f"on {run.ranks} ranks": counts["calls"]})
     tally("random calls", **{"over several nodes": counts["calls"] if run.nodes else 0})
+    if run.unforced:
+        tally("random calls", **{"with nothing forced": counts["calls"]})
+        assert cases < _FEW or counts["like the one before"] > cases / 4, said
+        assert cases < _FEW or run.unforced == "costs" or run.threads > 1 or counts["by an algorithm of ours"] > 0, said
     if run.tool:
         saw = re.search(r"^tool: allreduce (\d+)$", done.stdout, re.MULTILINE)
         assert saw is not None, said

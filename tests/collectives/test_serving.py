@@ -150,6 +150,14 @@ def test_what_served_short_blocks_serves_no_long_ones_behind_gaps(tools: Toolcha
     assert (ran.status, ran.out.split()) == (0, ["right"] * 2), ran.out + ran.error
 
 
+def test_the_level_of_threads_stays_what_the_program_has(tmp_path: Path) -> None:
+    """Open MPI 5 takes the level that control variables are opened with for the whole process."""
+    tools = toolchain("openmpi5")
+    program = compiled(tools, tmp_path, str(PROGRAMS / "level.c"))
+    ran = run(tools, tmp_path, program, ranks=2, env={"UNISONO_FORCE": "allreduce=tuned"}, record=False)
+    assert (ran.status, ran.out.split()) == (0, ["kept"] * 2), ran.out + ran.error
+
+
 def test_ranks_that_share_cpus_meet_in_shared_memory(tmp_path: Path) -> None:
     """Nothing is tried there, so the models choose: whoever waits for a message waits for its sender to get a CPU."""
     tools, ranks, mine = toolchain("openmpi5"), 8, os.sched_getaffinity(0)

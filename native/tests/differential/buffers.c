@@ -55,10 +55,13 @@ void say(struct trial *trial, const char *format, ...)
         fprintf(stderr, "%s rank %d of %d: %s\n", call_names[trial->which], trial->rank, trial->ranks, trial->words);
 }
 
-int draw_count(struct trial *trial)
+int draw_count(struct trial *trial, MPI_Datatype base, int unit)
 {
     struct random *random = &trial->shared;
-    int bits = 1;
+    int bits = 1, bytes;
+    PMPI_Type_size(base, &bytes);
+    if (trial->bytes >= 0)
+        return (int)(trial->bytes / ((int64_t)unit * bytes));
     while (1 << bits < trial->most)
         bits++;
     switch (random_below(random, 8)) {
@@ -66,6 +69,16 @@ int draw_count(struct trial *trial)
     case 1: return 1;
     default: return random_below(random, 1 << (1 + random_below(random, bits)));
     }
+}
+
+struct layout_way draw_layout(struct trial *trial, MPI_Datatype base, int unit)
+{
+    if (trial->layouts == LAYOUTS_PLAIN)
+        return data_contiguous(base, unit);
+    struct layout_way way = data_layout(&trial->own, base, unit);
+    while (trial->layouts == LAYOUTS_OF_UNITS && way.factor != 1)
+        way = data_layout(&trial->own, base, unit);
+    return way;
 }
 
 size_t span(const struct layout_way *way, int64_t units)

@@ -63,8 +63,10 @@ bool try_rooted(struct trial *trial, bool gathers);
 bool try_rooted_v(struct trial *trial, bool gathers);
 
 void say(struct trial *trial, const char *format, ...);
-/* Mostly few, sometimes none, one, or as many as are allowed. */
-int draw_count(struct trial *trial);
+/* Units of a message of so many elements each: mostly few, sometimes none, one, or as many as are allowed; or as the trial says. */
+int draw_count(struct trial *trial, MPI_Datatype base, int unit);
+/* How this rank lays out a unit, of those ways that the trial allows. */
+struct layout_way draw_layout(struct trial *trial, MPI_Datatype base, int unit);
 /* Bytes that so many units take, wherever their data lie about their beginning. */
 size_t span(const struct layout_way *way, int64_t units);
 

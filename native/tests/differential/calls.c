@@ -74,9 +74,9 @@ static void exchange_in_place(const struct trial *trial, const struct pair *rece
 static bool try_bcast(struct trial *trial)
 {
     struct plain base = data_plain(&trial->shared);
-    int unit = 1 + random_below(&trial->shared, 4), count = draw_count(trial);
+    int unit = 1 + random_below(&trial->shared, 4), count = draw_count(trial, base.type, unit);
     int root = random_below(&trial->shared, trial->ranks);
-    struct layout_way way = data_layout(&trial->own, base.type, unit);
+    struct layout_way way = draw_layout(trial, base.type, unit);
     struct pair buffer = make_anywhere(trial, span(&way, count));
     say(trial, "%d x %d %s, here %s, root %d", count, unit, base.name, way.name, root);
     bool good = TESTED(Bcast, inside(&buffer, 0), count * way.factor, way.type, root, trial->comm) == MPI_SUCCESS;
@@ -95,9 +95,10 @@ static bool try_bcast(struct trial *trial)
 static bool try_blocks(struct trial *trial, bool gathers)
 {
     struct plain base = data_plain(&trial->shared);
-    int unit = 1 + random_below(&trial->shared, 4), count = draw_count(trial) / (trial->ranks > 2 ? 2 : 1), error;
+    int unit = 1 + random_below(&trial->shared, 4),
+        count = draw_count(trial, base.type, unit) / (trial->ranks > 2 ? 2 : 1), error;
     bool in_place = random_one_in(&trial->shared, 3);
-    struct layout_way out = data_layout(&trial->own, base.type, unit), in = data_layout(&trial->own, base.type, unit);
+    struct layout_way out = draw_layout(trial, base.type, unit), in = draw_layout(trial, base.type, unit);
     struct pair send = make_anywhere(trial, span(&out, (int64_t)count * (gathers ? 1 : trial->ranks)));
     struct pair receive = make_anywhere(trial, span(&in, (int64_t)count * trial->ranks));
     int *counts = malloc(4 * (size_t)trial->ranks * sizeof *counts), *at = counts + trial->ranks;
@@ -160,13 +161,14 @@ static int exchange_v(struct trial *trial, const void *from, const int *some, co
 static bool try_allgatherv(struct trial *trial)
 {
     struct plain base = data_plain(&trial->shared);
-    int ranks = trial->ranks, unit = 1 + random_below(&trial->shared, 4), most = draw_count(trial) / 2 + 1;
+    int ranks = trial->ranks, unit = 1 + random_below(&trial->shared, 4),
+        most = draw_count(trial, base.type, unit) / 2 + 1;
     bool in_place = random_one_in(&trial->shared, 3);
     int *units = malloc(5 * (size_t)ranks * sizeof *units), *counts = units + ranks, *at = counts + ranks;
     int *sent = at + ranks, *sent_at = sent + ranks;
     for (int i = 0; i < ranks; i++)
         units[i] = random_below(&trial->shared, most);
-    struct layout_way out = data_layout(&trial->own, base.type, unit), in = data_layout(&trial->own, base.type, unit);
+    struct layout_way out = draw_layout(trial, base.type, unit), in = draw_layout(trial, base.type, unit);
     int64_t room = arrange(&trial->own, ranks, units, &in, counts, at);
     struct pair send = make_anywhere(trial, span(&out, units[trial->rank]));
     struct pair receive = make_anywhere(trial, span(&in, room));
@@ -197,7 +199,8 @@ static bool try_allgatherv(struct trial *trial)
 static bool try_alltoallv(struct trial *trial)
 {
     struct plain base = data_plain(&trial->shared);
-    int ranks = trial->ranks, unit = 1 + random_below(&trial->shared, 4), most = draw_count(trial) / 2 + 1;
+    int ranks = trial->ranks, unit = 1 + random_below(&trial->shared, 4),
+        most = draw_count(trial, base.type, unit) / 2 + 1;
     bool in_place = random_one_in(&trial->shared, 3);
     uint64_t key = random_next(&trial->shared);
     int *units = malloc(6 * (size_t)ranks * sizeof *units), *counts[2], *at[2];
@@ -215,7 +218,7 @@ static bool try_alltoallv(struct trial *trial)
      * collective does not meet those of the others. */
     if (in_place && trial->by_library && units[trial->rank] == 0)
         units[trial->rank] = units[ranks + trial->rank] = 1;
-    struct layout_way out = data_layout(&trial->own, base.type, unit), in = data_layout(&trial->own, base.type, unit);
+    struct layout_way out = draw_layout(trial, base.type, unit), in = draw_layout(trial, base.type, unit);
     int64_t sent = arrange(&trial->own, ranks, units, &out, counts[0], at[0]);
     int64_t received = arrange(&trial->own, ranks, units + ranks, &in, counts[1], at[1]);
     struct pair send = make_anywhere(trial, span(&out, sent)), receive = make_anywhere(trial, span(&in, received));

@@ -11,17 +11,27 @@
 enum { NAMES = 22, WORDS_BYTES = 512 };
 extern const char *const call_names[NAMES];
 
+/* What ranks draw of a call for themselves, of which all ways have the same type signature. */
+enum layouts {
+    LAYOUTS_ANY,
+    LAYOUTS_PLAIN,   /* no gaps, and the same on all ranks */
+    LAYOUTS_OF_UNITS /* types of one size on all ranks, and so counts */
+};
+
 struct trial {
     int which; /* of call_names */
     MPI_Comm comm;
     int rank, ranks;
     struct random shared; /* the same on all ranks */
     struct random own;
-    int most;        /* units of a message */
-    bool large;      /* calls with large counts, where MPI has them */
-    bool later;      /* by its nonblocking form: later.h */
-    bool by_library; /* by its nonblocking form, of which nothing of ours serves the communicator */
-    bool persistent; /* by that which is started */
+    int most;      /* units of a message */
+    int64_t bytes; /* of a message, about; negative: as many units as are drawn */
+    enum layouts layouts;
+    bool own_operations; /* reductions by those of the program alone */
+    bool large;          /* calls with large counts, where MPI has them */
+    bool later;          /* by its nonblocking form: later.h */
+    bool by_library;     /* by its nonblocking form, of which nothing of ours serves the communicator */
+    bool persistent;     /* by that which is started */
     MPI_Request request;
     bool misaligned; /* a buffer of this rank was */
     struct tally *tally;

@@ -198,11 +198,12 @@ static int call(struct trial *trial, bool gathers, bool varies, const void *from
 bool try_neighbor(struct trial *trial, bool gathers, bool varies)
 {
     struct plain base = data_plain(&trial->shared);
-    int unit = 1 + random_below(&trial->shared, 4), most = draw_count(trial) / (trial->ranks > 2 ? 2 : 1) + 1;
+    int unit = 1 + random_below(&trial->shared, 4),
+        most = draw_count(trial, base.type, unit) / (trial->ranks > 2 ? 2 : 1) + 1;
     int alike = random_below(&trial->shared, most);
     uint64_t key = random_next(&trial->shared);
     struct side out = {.room = 0}, in = {.room = 0};
-    out.way = data_layout(&trial->own, base.type, unit), in.way = data_layout(&trial->own, base.type, unit);
+    out.way = draw_layout(trial, base.type, unit), in.way = draw_layout(trial, base.type, unit);
     partners_find(trial, &out.with, &in.with);
     for (int i = 0; i < out.with.count; i++) {
         struct random length = random_of(key, (uint64_t)trial->rank, gathers ? 7 : (uint64_t)out.with.rank[i] + 8);

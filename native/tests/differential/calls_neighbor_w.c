@@ -17,10 +17,10 @@ struct side {
 /* Where nobody is there, there is room, too. */
 static void arrange_side(struct trial *trial, struct side *side, MPI_Datatype base, int unit, const int *units)
 {
-    bool alike = random_one_in(&trial->own, 3); /* contiguous, most often, as nobody packs then */
+    bool alike = trial->layouts != LAYOUTS_OF_UNITS && random_one_in(&trial->own, 3); /* often, as nobody packs then */
     for (int i = 0; i < side->with.count; i++) {
         struct layout_way *way = &side->ways[i];
-        *way = alike ? data_contiguous(base, unit) : data_layout(&trial->own, base, unit);
+        *way = alike ? data_contiguous(base, unit) : draw_layout(trial, base, unit);
         side->types[i] = way->type;
         side->counts[i] = units[i] * way->factor;
         side->at[i] = (MPI_Aint)side->bytes + random_below(&trial->own, 8);
@@ -103,7 +103,8 @@ static void draw_units(uint64_t key, int most, int from, int to, int *units)
 bool try_neighbor_w(struct trial *trial)
 {
     struct plain base = data_plain(&trial->shared);
-    int unit = 1 + random_below(&trial->shared, 4), most = draw_count(trial) / (trial->ranks > 2 ? 2 : 1) + 1;
+    int unit = 1 + random_below(&trial->shared, 4),
+        most = draw_count(trial, base.type, unit) / (trial->ranks > 2 ? 2 : 1) + 1;
     uint64_t key = random_next(&trial->shared);
     struct side *out = calloc(1, sizeof *out), *in = calloc(1, sizeof *in);
     int units[2][EDGES_MOST];

@@ -6,8 +6,8 @@
 
 bool try_reduction(struct trial *trial, bool to_all)
 {
-    struct combination what = data_combination(&trial->shared);
-    int count = draw_count(trial), root = random_below(&trial->shared, trial->ranks), error[2];
+    struct combination what = data_combination(&trial->shared, trial->own_operations);
+    int count = draw_count(trial, what.type, 1), root = random_below(&trial->shared, trial->ranks), error[2];
     bool in_place = random_one_in(&trial->shared, 3) && (to_all || (trial->rank == root && (root == 0 || !IS_MPICH)));
     bool gets = to_all || trial->rank == root;
     size_t bytes = (size_t)count * (size_t)what.bytes;
@@ -48,8 +48,8 @@ bool try_reduction(struct trial *trial, bool to_all)
 /* scan and exscan. What an exscan's `receive` on rank 0 is afterwards nobody says. */
 bool try_scan(struct trial *trial, bool exclusive)
 {
-    struct combination what = data_combination(&trial->shared);
-    int count = draw_count(trial), error[2];
+    struct combination what = data_combination(&trial->shared, trial->own_operations);
+    int count = draw_count(trial, what.type, 1), error[2];
     bool in_place = random_one_in(&trial->shared, 3), gets = !exclusive || trial->rank > 0;
     size_t bytes = (size_t)count * (size_t)what.bytes;
     struct pair send = make(&trial->own, bytes), receive = make(&trial->own, bytes);
@@ -105,8 +105,8 @@ static int scatter_sum(struct trial *trial, bool alike, bool tested, const void 
    anything afterwards: the MPI libraries leave there what they like. */
 bool try_scattered(struct trial *trial, bool alike)
 {
-    struct combination what = data_combination(&trial->shared);
-    int most = draw_count(trial) / (trial->ranks > 2 ? 2 : 1), error[2];
+    struct combination what = data_combination(&trial->shared, trial->own_operations);
+    int most = draw_count(trial, what.type, 1) / (trial->ranks > 2 ? 2 : 1), error[2];
     bool in_place = random_one_in(&trial->shared, 3);
     if (IS_MPICH && alike && what.bytes == 24)
         return true;

@@ -29,11 +29,11 @@ static void exchange_with_root(const struct trial *trial, int root, bool gathers
 bool try_rooted(struct trial *trial, bool gathers)
 {
     struct plain base = data_plain(&trial->shared);
-    int unit = 1 + random_below(&trial->shared, 4), count = draw_count(trial) / (trial->ranks > 2 ? 2 : 1), error;
+    int unit = 1 + random_below(&trial->shared, 4),
+        count = draw_count(trial, base.type, unit) / (trial->ranks > 2 ? 2 : 1), error;
     int root = random_below(&trial->shared, trial->ranks);
     bool is_root = trial->rank == root, in_place = random_one_in(&trial->shared, 3) && is_root;
-    struct layout_way whole = data_layout(&trial->own, base.type, unit),
-                      part = data_layout(&trial->own, base.type, unit);
+    struct layout_way whole = draw_layout(trial, base.type, unit), part = draw_layout(trial, base.type, unit);
     struct pair all = make_anywhere(trial, is_root ? span(&whole, (int64_t)count * trial->ranks) : 0);
     struct pair own = make_anywhere(trial, span(&part, count));
     void *one = in_place ? MPI_IN_PLACE : inside(&own, 0), *many = is_root ? inside(&all, 0) : NULL;
@@ -99,14 +99,14 @@ static int call_rooted_v(struct trial *trial, bool gathers, void *one, int some,
 bool try_rooted_v(struct trial *trial, bool gathers)
 {
     struct plain base = data_plain(&trial->shared);
-    int ranks = trial->ranks, unit = 1 + random_below(&trial->shared, 4), most = draw_count(trial) / 2 + 1;
+    int ranks = trial->ranks, unit = 1 + random_below(&trial->shared, 4),
+        most = draw_count(trial, base.type, unit) / 2 + 1;
     int root = random_below(&trial->shared, ranks);
     bool is_root = trial->rank == root, in_place = random_one_in(&trial->shared, 3) && is_root;
     int *units = malloc(3 * (size_t)ranks * sizeof *units), *counts = units + ranks, *at = counts + ranks;
     for (int i = 0; i < ranks; i++)
         units[i] = random_one_in(&trial->shared, 5) ? 0 : random_below(&trial->shared, most);
-    struct layout_way whole = data_layout(&trial->own, base.type, unit),
-                      part = data_layout(&trial->own, base.type, unit);
+    struct layout_way whole = draw_layout(trial, base.type, unit), part = draw_layout(trial, base.type, unit);
     int64_t room = arrange(&trial->own, ranks, units, &whole, counts, at);
     struct pair all = make_anywhere(trial, is_root ? span(&whole, room) : 0);
     struct pair own = make_anywhere(trial, span(&part, units[trial->rank]));

@@ -14,10 +14,10 @@ struct side {
 static struct side *draw_side(struct trial *trial, MPI_Datatype base, int unit, const int *units)
 {
     struct side *side = calloc(1, sizeof *side);
-    bool alike = random_one_in(&trial->own, 3); /* contiguous, most often, as nobody packs then */
+    bool alike = trial->layouts != LAYOUTS_OF_UNITS && random_one_in(&trial->own, 3); /* often, as nobody packs then */
     for (int rank = 0; rank < trial->ranks; rank++) {
         struct layout_way *way = &side->ways[rank];
-        *way = alike ? data_contiguous(base, unit) : data_layout(&trial->own, base, unit);
+        *way = alike ? data_contiguous(base, unit) : draw_layout(trial, base, unit);
         side->types[rank] = way->type;
         side->counts[rank] = units[rank] * way->factor;
         side->at[rank] = (int)side->bytes + random_below(&trial->own, 8);
@@ -71,7 +71,8 @@ static int call(struct trial *trial, const void *from, const struct side *out, v
 bool try_alltoallw(struct trial *trial)
 {
     struct plain base = data_plain(&trial->shared);
-    int ranks = trial->ranks, unit = 1 + random_below(&trial->shared, 4), most = draw_count(trial) / 2 + 1;
+    int ranks = trial->ranks, unit = 1 + random_below(&trial->shared, 4),
+        most = draw_count(trial, base.type, unit) / 2 + 1;
     bool in_place = random_one_in(&trial->shared, 3);
     if (in_place) /* Open MPI 5.0.11's own does not always return */
         trial->later = trial->persistent = false;

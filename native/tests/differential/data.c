@@ -196,7 +196,7 @@ void data_layout_free(struct layout_way *way)
         PMPI_Type_free(&way->type);
 }
 
-struct combination data_combination(struct random *random)
+struct combination data_combination(struct random *random, bool own)
 {
 #define EACH(op, most, least, kind, bytes, type) {#op " of " #type, op, type, kind, bytes, most, least, false}
 #define OWN(op, most, kind, bytes, type) {#op " of " #type, op, type, kind, bytes, most, 0, true}
@@ -251,7 +251,7 @@ struct combination data_combination(struct random *random)
                                       OWN(add_doubles, 1000, 'v', 64, eight),
                                       OWN(add_doubles, 1000, 'v', 64, eight)};
     enum { ALL = sizeof all / sizeof *all, OWNS = 12 };
-    return all[random_one_in(random, 4) ? ALL - OWNS + random_below(random, OWNS) : random_below(random, ALL)];
+    return all[random_one_in(random, 4) || own ? ALL - OWNS + random_below(random, OWNS) : random_below(random, ALL)];
 }
 
 static void put_integer(void *at, int bytes, int64_t value)

@@ -43,7 +43,8 @@ struct combination {
 };
 void data_start(void);
 void data_end(void);
-struct combination data_combination(struct random *random);
+/* `own`: with an operation of the program; else with any. */
+struct combination data_combination(struct random *random, bool own);
 /* Whole numbers, so that every order of adding gives the same. */
 void data_fill_numbers(struct random *random, const struct combination *combination, void *buffer, size_t count);
 /* Whether what MPI defines of the elements is the same. */

@@ -2,10 +2,11 @@
  *
  *     mpirun -n 3 -x LD_PRELOAD=.../libunisono.so differential SEED FIRST CASES [COLLECTIVE [IMPLEMENTATION]]
  *     ... differential SEED FIRST CASES threads:4      so many threads at once, each on communicators of its own
+ *     ... differential SEED FIRST CASES unforced [threads:N | COLLECTIVE]      rules and costs say what serves: unforced.h
  *
  * Every case draws a communicator, one of its implementations, datatypes (other ones on each rank), counts and so on from
  * the seed and its own number, so that one case can be run again alone (on a communicator that comes and goes: with its
- * block, from the multiple of 256 before it). On failure it is named with the seed, in words;
+ * block, from the multiple of 256 before it; where nothing is forced, from the one before: what came before counts). On failure it is named with the seed, in words;
  * status 1. With UNISONO_SAY in the environment every call is named before it is made. */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -19,11 +20,13 @@
 #include "later.h"
 #include "lives.h"
 #include "manners.h"
+#include "unforced.h"
 
 enum { SHAPES = 8, BLOCK = 256, IMPLEMENTATIONS = 64, FAILURES_MOST = 10, THREADS_MOST = 16, NUMBERS = 20000 };
 
 static int world_rank, world_ranks;
 static uint64_t seed;
+static bool is_unforced;
 static const char *only_collective, *only_implementation;
 static int (*use)(MPI_Comm, const char *, const char *);
 static int (*applies)(MPI_Comm, const char *, long long, int);
@@ -38,6 +41,7 @@ struct runner {
     uint64_t first, end;
     MPI_Comm shapes[SHAPES];
     struct lives *lives; /* NULL: only one thread may make communicators */
+    struct stretch stretch;
     struct tally tally;
     int failed;
 };
@@ -126,6 +130,7 @@ static bool run_case(struct runner *runner, uint64_t number)
 {
     struct trial trial = {.shared = random_of(seed, number, 0),
                           .own = random_of(seed, number, (uint64_t)world_rank + 1),
+                          .bytes = -1,
                           .tally = &runner->tally,
                           .applies = applies};
     char word[96];
@@ -174,12 +179,76 @@ static bool run_case(struct runner *runner, uint64_t number)
     return good;
 }
 
+/* Instead of unisono_applies: the question alone would make ready what is to be served later, or never. */
+static int does_not_ask(MPI_Comm comm, const char *collective, long long bytes, int element)
+{
+    (void)comm, (void)collective, (void)bytes, (void)element;
+    return 0;
+}
+
+/* Nothing is asked of libunisono before it serves, nor told. */
+static bool run_unforced(struct runner *runner, uint64_t number)
+{
+    struct trial trial = {.shared = random_of(seed, number, 2),
+                          .own = random_of(seed, number, (uint64_t)world_rank + 3),
+                          .tally = &runner->tally,
+                          .applies = does_not_ask,
+                          .by_library = true};
+    struct random shape;
+    unforced_draw(&runner->stretch, &trial, &shape);
+    if (trial.comm == MPI_COMM_NULL)
+        return true;
+    trial.large = random_one_in(&trial.shared, 4);
+    const bool returns = random_one_in(&trial.shared, 8), mistaken = random_one_in(&trial.shared, 3) && returns;
+    const bool with_message = random_one_in(&trial.shared, 12), later = random_one_in(&trial.shared, 4);
+    if (later)
+        later_draw(&trial);
+    if (returns)
+        manners_draw(&trial);
+    bool good = !mistaken || manners_mistake(&trial);
+    trial.shared = shape;
+    good = run(&trial, with_message) && good;
+    if (returns)
+        manners_restore(&trial);
+    if (!good)
+        fprintf(stderr, "WRONG: seed %llu case %llu, unforced: %s, rank %d of %d: %s%s%s%s%s\n",
+                (unsigned long long)seed, (unsigned long long)number, call_names[trial.which], trial.rank, trial.ranks,
+                trial.words, with_message ? ", a message under way" : "", mistaken ? ", after a mistake" : "",
+                trial.misaligned ? ", misaligned" : "",
+                trial.persistent ? ", persistent"
+                : trial.later    ? ", nonblocking"
+                                 : "");
+    return good;
+}
+
+static void end_stretch(struct runner *runner)
+{
+    struct trial trial = {.tally = &runner->tally, .applies = runner->lives != NULL ? applies : does_not_ask};
+    unforced_end(&runner->stretch, &trial);
+}
+
+static int only_which(void)
+{
+    int which = only_collective != NULL ? NAMES - 1 : -1;
+    while (which >= 0 && strcmp(call_names[which], only_collective) != 0)
+        which--;
+    return which;
+}
+
 /* The cases of one block that are this thread's. */
 static void *run_block(void *argument)
 {
     struct runner *runner = argument;
-    for (uint64_t number = runner->first; number < runner->end; number++)
-        runner->failed += !run_case(runner, number);
+    for (uint64_t number = runner->first; number < runner->end; number++) {
+        if (is_unforced && (number == runner->first || number % STRETCH == 0)) {
+            struct random shared = random_of(seed, number, 99);
+            end_stretch(runner);
+            unforced_begin(&runner->stretch, number / STRETCH, &shared, only_which(), runner->shapes, SHAPES,
+                           &runner->tally);
+        }
+        runner->failed += !(is_unforced ? run_unforced : run_case)(runner, number);
+    }
+    end_stretch(runner);
     return NULL;
 }
 
@@ -235,8 +304,10 @@ int main(int argc, char **argv)
     static struct runner runners[THREADS_MOST];
     static struct lives lives;
     int failures = 0, threads = 1, level;
-    if (argc > 4 && strncmp(argv[4], "threads:", 8) == 0)
-        threads = atoi(argv[4] + 8);
+    is_unforced = argc > 4 && strcmp(argv[4], "unforced") == 0;
+    const int next = 4 + is_unforced;
+    if (argc > next && strncmp(argv[next], "threads:", 8) == 0)
+        threads = atoi(argv[next] + 8);
     dispatch_all_complete = 1;
     MPI_Init_thread(&argc, &argv, threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
@@ -245,9 +316,10 @@ int main(int argc, char **argv)
     *(void **)&applies = dlsym(RTLD_DEFAULT, "unisono_applies");
     *(void **)&algorithm = dlsym(RTLD_DEFAULT, "unisono_algorithm");
     if (argc < 4 || use == NULL || algorithm == NULL || threads < 1 || threads > THREADS_MOST) {
-        fprintf(stderr,
-                "differential SEED FIRST CASES [COLLECTIVE [IMPLEMENTATION]] or [threads:N], with libunisono.so "
-                "preloaded\n");
+        fprintf(
+            stderr,
+            "differential SEED FIRST CASES [unforced] [COLLECTIVE [IMPLEMENTATION]] or [threads:N], with libunisono.so "
+            "preloaded\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
         return 2;
     }
@@ -264,9 +336,10 @@ int main(int argc, char **argv)
     }
     seed = strtoull(argv[1], NULL, 10);
     uint64_t first = strtoull(argv[2], NULL, 10), end = first + strtoull(argv[3], NULL, 10), number = first;
-    only_collective = argc > 4 && threads == 1 ? argv[4] : NULL;
-    only_implementation = argc > 5 ? argv[5] : NULL;
-    use(MPI_COMM_WORLD, "bcast", "");
+    only_collective = argc > next && threads == 1 ? argv[next] : NULL;
+    only_implementation = argc > next + 1 ? argv[next + 1] : NULL;
+    if (!is_unforced)
+        use(MPI_COMM_WORLD, "bcast", "");
     data_start();
     manners_start();
     lives_start(&lives);

@@ -18,6 +18,8 @@ const char *const tally_names[DRAWN] = {
     [DRAWN_MADE] = "communicators made",
     [DRAWN_SHORT_LIVED] = "on communicators that come and go",
     [DRAWN_THREADED] = "beside other threads",
+    [DRAWN_AGAIN] = "like the one before",
+    [DRAWN_SAME_HANDLE] = "communicators at the handle of one that was freed",
 };
 
 void tally_add(struct tally *to, const struct tally *from)

@@ -18,6 +18,8 @@ enum drawn {
     DRAWN_MADE,
     DRAWN_SHORT_LIVED,
     DRAWN_THREADED,
+    DRAWN_AGAIN,
+    DRAWN_SAME_HANDLE,
     DRAWN
 };
 
