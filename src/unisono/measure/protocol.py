@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from unisono.core.errors import LaunchError
 from unisono.core.language import N_
+from unisono.core.quantiles import quantiles
 
 PROTOCOL = 1
 _MARK = "@U "
@@ -217,8 +218,9 @@ class Timing:
     def _sorted(self) -> NDArray[np.float64]:
         return np.sort(self.raw).astype(np.float64) * 1e-9
 
-    def _quantile(self, q: float) -> float:
-        return float(np.quantile(self._sorted, q))
+    @cached_property
+    def _quantiles(self) -> tuple[float, ...]:
+        return quantiles(self._sorted, (0.25, 0.5, 0.75, 0.95))
 
     @property
     def minimum(self) -> float:
@@ -226,19 +228,19 @@ class Timing:
 
     @property
     def q1(self) -> float:
-        return self._quantile(0.25)
+        return self._quantiles[0]
 
     @property
     def median(self) -> float:
-        return self._quantile(0.5)
+        return self._quantiles[1]
 
     @property
     def q3(self) -> float:
-        return self._quantile(0.75)
+        return self._quantiles[2]
 
     @property
     def p95(self) -> float:
-        return self._quantile(0.95)
+        return self._quantiles[3]
 
     @property
     def mean(self) -> float:

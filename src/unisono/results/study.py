@@ -11,6 +11,7 @@ import numpy as np
 
 from unisono.core.errors import UserError
 from unisono.core.language import N_, _, translated
+from unisono.core.quantiles import quantiles
 from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, IMPORTED, Case, Setting, launch_part
 from unisono.machine.description import Machine, Mpi, Scheduler
 from unisono.results.found import Found, Row, Seconds
@@ -171,7 +172,7 @@ def statistics(seconds: Seconds, repetitions: int) -> Statistics:
     """Of every repetition, or of their one average."""
     ordered = np.sort(seconds)
     cut = int(len(ordered) * _TRIM)
-    q1, median, q3, p95 = (float(value) for value in np.quantile(ordered, (0.25, 0.5, 0.75, 0.95)))
+    q1, median, q3, p95 = quantiles(ordered, (0.25, 0.5, 0.75, 0.95))
     return Statistics(
         repetitions=repetitions,
         discarded=0,
