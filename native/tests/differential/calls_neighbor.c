@@ -46,6 +46,13 @@ static void shuffle(struct random *random, int *list, int count)
     }
 }
 
+/* Whether two ranks may be neighbours: of many ranks only those whose numbers are near each other, so that all of a rank's fit. */
+static bool are_near(const struct trial *trial, int other)
+{
+    int apart = (other - trial->rank + trial->ranks) % trial->ranks;
+    return apart < EDGES_MOST / 4 || trial->ranks - apart < EDGES_MOST / 4;
+}
+
 /* Any messages, sometimes to itself; sometimes two between the same ranks. */
 static MPI_Comm draw_messages(struct trial *trial)
 {
@@ -55,7 +62,7 @@ static MPI_Comm draw_messages(struct trial *trial)
     int sources[EDGES_MOST], targets[EDGES_MOST], in = 0, out = 0;
     MPI_Comm made;
     for (int other = 0; other < trial->ranks; other++)
-        for (int again = 0; again <= twice; again++) {
+        for (int again = 0; again <= twice && are_near(trial, other); again++) {
             struct random leaves = random_of(key + (uint64_t)again, (uint64_t)trial->rank, (uint64_t)other);
             struct random comes = random_of(key + (uint64_t)again, (uint64_t)other, (uint64_t)trial->rank);
             if (random_one_in(&leaves, likely))

@@ -6,7 +6,7 @@
 
 bool try_reduction(struct trial *trial, bool to_all)
 {
-    struct combination what = data_combination(&trial->shared, trial->own_operations);
+    struct combination what = data_combination(&trial->shared, trial->own_operations, trial->ranks);
     int count = draw_count(trial, what.type, 1), root = random_below(&trial->shared, trial->ranks), error[2];
     bool in_place = random_one_in(&trial->shared, 3) && (to_all || (trial->rank == root && (root == 0 || !IS_MPICH)));
     bool gets = to_all || trial->rank == root;
@@ -48,7 +48,7 @@ bool try_reduction(struct trial *trial, bool to_all)
 /* scan and exscan. What an exscan's `receive` on rank 0 is afterwards nobody says. */
 bool try_scan(struct trial *trial, bool exclusive)
 {
-    struct combination what = data_combination(&trial->shared, trial->own_operations);
+    struct combination what = data_combination(&trial->shared, trial->own_operations, trial->ranks);
     int count = draw_count(trial, what.type, 1), error[2];
     bool in_place = random_one_in(&trial->shared, 3), gets = !exclusive || trial->rank > 0;
     size_t bytes = (size_t)count * (size_t)what.bytes;
@@ -105,7 +105,7 @@ static int scatter_sum(struct trial *trial, bool alike, bool tested, const void 
    anything afterwards: the MPI libraries leave there what they like. */
 bool try_scattered(struct trial *trial, bool alike)
 {
-    struct combination what = data_combination(&trial->shared, trial->own_operations);
+    struct combination what = data_combination(&trial->shared, trial->own_operations, trial->ranks);
     int most = draw_count(trial, what.type, 1) / (trial->ranks > 2 ? 2 : 1), error[2];
     bool in_place = random_one_in(&trial->shared, 3);
     if (IS_MPICH && alike && what.bytes == 24)

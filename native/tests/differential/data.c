@@ -196,7 +196,7 @@ void data_layout_free(struct layout_way *way)
         PMPI_Type_free(&way->type);
 }
 
-struct combination data_combination(struct random *random, bool own)
+struct combination data_combination(struct random *random, bool own, int ranks)
 {
 #define EACH(op, most, least, kind, bytes, type) {#op " of " #type, op, type, kind, bytes, most, least, false}
 #define OWN(op, most, kind, bytes, type) {#op " of " #type, op, type, kind, bytes, most, 0, true}
@@ -213,7 +213,7 @@ struct combination data_combination(struct random *random, bool own)
         EACH(op, most, least, 'L', sizeof(long double), MPI_LONG_DOUBLE), EACH(op, most, least, 'd', 8, MPI_REAL8)
 #define COMPLEX(op, most, least)                                                                                       \
     EACH(op, most, least, 'f', 8, MPI_C_FLOAT_COMPLEX), EACH(op, most, least, 'd', 16, MPI_C_DOUBLE_COMPLEX)
-    /* Sums stay below 128 on eight ranks: in vectors Open MPI 5 sums signed chars with saturation, behind them without. */
+    /* Sums of single bytes stay below 128: in vectors Open MPI 5 sums signed chars with saturation, behind them without. */
     const struct combination all[] = {INTEGERS(MPI_SUM, 15, 0),
                                       ADDRESSES(MPI_SUM, 1000, 0),
                                       REALS(MPI_SUM, 1000, 0),
@@ -251,7 +251,13 @@ struct combination data_combination(struct random *random, bool own)
                                       OWN(add_doubles, 1000, 'v', 64, eight),
                                       OWN(add_doubles, 1000, 'v', 64, eight)};
     enum { ALL = sizeof all / sizeof *all, OWNS = 12 };
-    return all[random_one_in(random, 4) || own ? ALL - OWNS + random_below(random, OWNS) : random_below(random, ALL)];
+    struct combination drawn =
+        all[random_one_in(random, 4) || own ? ALL - OWNS + random_below(random, OWNS) : random_below(random, ALL)];
+    if (drawn.op == MPI_SUM && drawn.bytes == 1 && drawn.most > 127 / ranks)
+        drawn.most = 127 / ranks;
+    if (drawn.op == MPI_PROD && ranks > 30) /* no product leaves what a number holds */
+        drawn.most = 1;
+    return drawn;
 }
 
 static void put_integer(void *at, int bytes, int64_t value)

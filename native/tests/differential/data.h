@@ -43,8 +43,8 @@ struct combination {
 };
 void data_start(void);
 void data_end(void);
-/* `own`: with an operation of the program; else with any. */
-struct combination data_combination(struct random *random, bool own);
+/* On so many ranks. `own`: with an operation of the program; else with any. */
+struct combination data_combination(struct random *random, bool own, int ranks);
 /* Whole numbers, so that every order of adding gives the same. */
 void data_fill_numbers(struct random *random, const struct combination *combination, void *buffer, size_t count);
 /* Whether what MPI defines of the elements is the same. */
