@@ -310,7 +310,7 @@ struct comm_state *comm_state_find(MPI_Comm comm)
         return state;
     if (state == NULL || state->failed)
         return NULL;
-    if (!state->ready && ++state->calls >= state->look_at)
+    if (!state->ready && state->calls < INT32_MAX && ++state->calls >= state->look_at)
         look_again(state);
     return state->ready ? state : NULL;
 }

@@ -4,6 +4,7 @@
 #include <link.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -96,6 +97,13 @@ static void look_for_stack(void)
     pthread_attr_destroy(&attributes);
 }
 
+/* The end of the heap, from the kernel: a break that is no address changes nothing. Not by sbrk(0), which UCX replaces by one that
+ * sets the break to what it has just read: what another thread's malloc has got in between is unmapped then. */
+static const char *heap_end(void)
+{
+    return (const char *)(uintptr_t)syscall(SYS_brk, 0);
+}
+
 bool device_driver(void)
 {
     unsigned long long loaded = 0;
@@ -105,8 +113,7 @@ bool device_driver(void)
     if (__atomic_load_n(&looked, __ATOMIC_ACQUIRE) == now)
         return __atomic_load_n(&any, __ATOMIC_RELAXED);
     dl_iterate_phdr(look_at, &loaded);
-    __atomic_store_n(&device_heap_end, (const char *)sbrk(0),
-                     __ATOMIC_RELAXED); /* not at every call: UCX replaces it */
+    __atomic_store_n(&device_heap_end, heap_end(), __ATOMIC_RELAXED);
     if (__atomic_load_n(&seen, __ATOMIC_ACQUIRE) == loaded) {
         __atomic_store_n(&looked, now, __ATOMIC_RELEASE);
         return __atomic_load_n(&any, __ATOMIC_RELAXED);
@@ -196,6 +203,6 @@ static int find_data(struct dl_phdr_info *info, size_t size, void *unused)
 /* Before there are threads: the heap, which grows upwards from here, and the program's own data. */
 __attribute__((constructor)) static void find_heap_and_data(void)
 {
-    device_heap = device_heap_end = sbrk(0);
+    device_heap = device_heap_end = heap_end();
     dl_iterate_phdr(find_data, NULL);
 }

@@ -1,6 +1,7 @@
 /* What a program may ask of dispatch by itself (unisono.h). */
 #include "unisono.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include "dispatch.h"
@@ -14,7 +15,25 @@
 
 #define SYMBOL __attribute__((visibility("default")))
 
-/* The first call of a run finds the nodes, for which all ranks are needed. */
+/* The first call of a run finds the nodes, for which all ranks are needed. Several threads may make it at once, each on a
+ * communicator of its own: one of them finds the nodes, on every rank any, and the others wait until all is measured. */
+static bool start(bool is_of_all)
+{
+    static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
+    static bool known;
+    if (__atomic_load_n(&known, __ATOMIC_ACQUIRE))
+        return job.started;
+    pthread_mutex_lock(&starting);
+    if (!job.started && is_of_all && job_prepare()) {
+        measure_ways();
+        measure_pull();
+    }
+    const bool good = job.started;
+    __atomic_store_n(&known, good, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&starting);
+    return good;
+}
+
 static struct comm_state *comm_state_of(MPI_Comm comm)
 {
     int ranks, world, inter = 1;
@@ -22,13 +41,7 @@ static struct comm_state *comm_state_of(MPI_Comm comm)
         return NULL;
     PMPI_Comm_size(comm, &ranks);
     PMPI_Comm_size(MPI_COMM_WORLD, &world);
-    if (!job.started) {
-        if (ranks != world || !job_prepare())
-            return NULL;
-        measure_ways();
-        measure_pull();
-    }
-    return comm_state_now(comm);
+    return start(ranks == world) ? comm_state_now(comm) : NULL;
 }
 
 /* Nonblocking collectives have memory of their own, for which all ranks are needed. */

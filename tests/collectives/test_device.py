@@ -90,3 +90,12 @@ def test_a_rank_without_memory_for_a_copy(tmp_path: Path) -> None:
         "unisono: rank 1 has no memory left for a copy of what is on its device, and the other ranks would wait for it"
     )
     assert ran.error.count(said) == 1
+
+
+def test_another_thread_takes_memory_from_the_heap_meanwhile(tools: Toolchain, tmp_path: Path) -> None:
+    """What is near is known without touching the heap's end, which threads move. UCX is told to leave sbrk alone, as
+    the program has one that does what UCX's does, more slowly."""
+    program = compiled(tools, tmp_path, str(PROGRAMS / "heap.c"), "-pthread")
+    ran = run(tools, tmp_path, program, ranks=2, env=SERVE | {"UCX_MEM_EVENTS": "n"}, record=False)
+    assert (ran.status, ran.out.split()) == (0, ["right"]), ran.out + ran.error
+    assert re.search(r"unisono: +allreduce .* unisono/cells +\d+$", ran.error, re.MULTILINE), ran.error

@@ -99,6 +99,7 @@ RUNS = [
     Run("openmpi4", 2, "", 300, 30, unforced="rules"),
     Run("openmpi4", 3, "", 0, 15, unforced="both"),
     Run("mpich", 2, "", 300, 30, unforced="rules"),
+    Run("mpich", 2, "", 0, 30, threads=3, unforced="rules"),
     Run("mpich5", 2, "", 0, 30, unforced="rules"),
 ]
 """MPICH's ranks do not give a CPU away, so more of them than CPUs are slow, and beside others they use up a minute."""

@@ -36,6 +36,17 @@ def test_an_algorithm_of_tuned_does_not_apply(tmp_path: Path) -> None:
     assert "tuned/ring " not in said and "  mpi  " in said
 
 
+@pytest.mark.parametrize("name", ["openmpi4", "mpich"])
+def test_several_threads_ask_first(name: str, tmp_path: Path) -> None:
+    """What is found out once for all communicators, one of them finds out."""
+    tools = toolchain(name)
+    program = compiled(tools, tmp_path, str(PROGRAMS / "starts.c"), "-pthread", after=["-ldl"])
+    ran = run(tools, tmp_path, program, ranks=2, env={"UNISONO_PATIENCE": "0"}, record=False)
+    if ran.status == 77:
+        pytest.skip("this MPI was built without MPI_THREAD_MULTIPLE")
+    assert (ran.status, ran.out.split()) == (0, ["right"]), ran.out + ran.error
+
+
 @pytest.mark.nightly
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize(
