@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "node/handed.h"
+
 #if defined(OPEN_MPI) && defined(__has_include)
 #if __has_include(<mpi-ext.h>)
 #include <mpi-ext.h>
@@ -25,6 +27,7 @@ struct presence {
     _Atomic uint64_t space;                /* of process numbers */
     _Atomic int left;                      /* of local number 0: the class for which somebody has left */
     _Atomic int reaching;                  /* is in the memory of another process */
+    struct handed handed;
 };
 
 struct memory {
@@ -131,6 +134,11 @@ void failure_free(struct failure *failure)
     free(failure->message);
     free(failure->before);
     free(failure);
+}
+
+struct handed *failure_handed(const struct failure *failure, int local)
+{
+    return &presence_of(failure, local)->handed;
 }
 
 int64_t failure_room(const struct failure *failure)

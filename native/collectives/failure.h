@@ -70,6 +70,9 @@ bool failure_shared(struct failure *failure, char *base, int64_t each, int local
 /* It is going to be unmapped; a failure of NULL knows nothing of it. */
 void failure_unshared(struct failure *failure, const char *base);
 
+/* The place in it for what is handed over (node/handed.h); where there is memory. */
+struct handed *failure_handed(const struct failure *failure, int local);
+
 /* Around a look into another process's memory, or a write to it. False: it must not be, as somebody has left. */
 bool failure_reach(struct failure *failure);
 void failure_reached(struct failure *failure);

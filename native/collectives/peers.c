@@ -4,13 +4,14 @@
 #include <string.h>
 #include <time.h>
 
+#include "../common/threads.h"
 #include "node/crowd.h"
 #include "node/pull.h"
 #include "reserve.h"
 
 enum { FIRST_LINES = 1, MORE_LINES = 15, SLOTS_TOGETHER = FIRST_LINES + MORE_LINES * ((1 << (SLABS_MOST - 1)) - 1) };
 
-static struct peers *all_peers; /* that may be found again: never with MPI_THREAD_MULTIPLE */
+static struct peers *all_peers; /* that may be found again: as long as one thread calls MPI at a time */
 static int private_count;
 static int64_t last_serial; /* of all on this process */
 /* Nanoseconds that it took, the last time, to make a private communicator, and a slab of one that is there; at first what is usual. */
@@ -43,9 +44,7 @@ static bool in_common(void)
 #ifdef UNISONO_SIMULATED
     return false; /* ranks may share these variables */
 #else
-    int level = MPI_THREAD_MULTIPLE;
-    PMPI_Query_thread(&level);
-    return level != MPI_THREAD_MULTIPLE && !failure_tolerated();
+    return threads_level() != MPI_THREAD_MULTIPLE && !failure_tolerated();
 #endif
 }
 
@@ -126,7 +125,7 @@ struct peers *peers_find(MPI_Comm comm)
         reserve_put(world);
         return NULL;
     }
-    struct peers *found = find(world, ranks, comm);
+    struct peers *found = in_common() ? find(world, ranks, comm) : NULL;
     if (found == NULL)
         return create(world, ranks, comm);
     reserve_put(world);

@@ -9,14 +9,14 @@
 #include <strings.h>
 
 #include "number.h"
+#include "threads.h"
 
 bool cvars_open(void)
 {
-    int started = 0, level = MPI_THREAD_SINGLE, provided;
+    int started = 0, provided;
     /* Open MPI 5 takes what is asked for here for the whole process: with less than the program has, it locks no more. */
-    if (PMPI_Initialized(&started) == MPI_SUCCESS && started)
-        PMPI_Query_thread(&level);
-    return PMPI_T_init_thread(level, &provided) == MPI_SUCCESS;
+    const bool known = PMPI_Initialized(&started) == MPI_SUCCESS && started;
+    return PMPI_T_init_thread(known ? threads_level() : MPI_THREAD_SINGLE, &provided) == MPI_SUCCESS;
 }
 
 void cvars_close(void)

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../common/threads.h"
 #include "agreement.h"
 #include "failure.h"
 #include "job.h"
@@ -92,17 +93,16 @@ static bool has_descriptors(void)
 static void describe(struct record *own, int rank, const char *host)
 {
     char library[MPI_MAX_LIBRARY_VERSION_STRING];
-    int length, level = MPI_THREAD_SINGLE;
+    int length;
     *own = (struct record){.items = VARIABLES + COUNT};
     PMPI_Get_library_version(library, &length);
-    PMPI_Query_thread(&level);
     own->item[VERSION] = agreement_hash(agree_sources());
     own->item[LIBRARY] = agreement_hash(library);
     for (int i = 0; i < COUNT; i++)
         own->item[VARIABLES + i] = agreement_hash(given(variables[i].name) ? getenv(variables[i].name) : NULL);
     own->least[LEAST_CACHE] = copy_last_cache();
     own->least[LEAST_OWN_CACHE] = copy_own_cache_here();
-    own->least[LEAST_NOT_MULTIPLE] = level != MPI_THREAD_MULTIPLE;
+    own->least[LEAST_NOT_MULTIPLE] = threads_level() != MPI_THREAD_MULTIPLE;
     if (has_descriptors())
         return;
     own->complaint = (struct complaint){.trouble = TROUBLE_DESCRIPTORS, .rank = rank, .other = -1};

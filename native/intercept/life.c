@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../common/threads.h"
 #include "agree.h"
 #include "foreign.h"
 #include "intercept.h"
@@ -54,7 +55,7 @@ void life_after_init(uint64_t before)
         return;
     begun = true;
     uint64_t init_ns = ticks_clock_ns() - before;
-    int error = errno, level = MPI_THREAD_SINGLE;
+    int error = errno;
     preload_forget();
     agreed = agree_start();
     if (!agreed) {
@@ -68,7 +69,7 @@ void life_after_init(uint64_t before)
         return;
     }
     record_inside = true;
-    PMPI_Query_thread(&level);
+    const int level = threads_level();
     if (comms_start() && comms_agree(record_start(level == MPI_THREAD_MULTIPLE))) {
         name_spawned();
         part_start(init_ns, level);

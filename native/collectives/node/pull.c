@@ -5,6 +5,7 @@
 
 #include "../collectives.h"
 #include "../failure.h"
+#include "handed.h"
 
 bool pull_must_permit;
 
@@ -104,11 +105,12 @@ static const int64_t longest = INT64_C(1) << 30;
 typedef ssize_t transfer(pid_t, const struct iovec *, unsigned long, const struct iovec *, unsigned long,
                          unsigned long);
 
-/* The kernel may stop early, at a fault or a signal: what is left is asked for again, until it says why. */
-static int move(transfer *call, const struct pull *pull, int local, uint64_t remote, char *here, int64_t bytes)
+/* The kernel may stop early, at a fault or a signal: what is left is asked for again, until it says why. That it is not permitted
+ * any more is no failure of the other rank, which then does it itself. Bytes that are left. */
+static int64_t move(transfer *call, const struct pull *pull, int local, uint64_t remote, char *here, int64_t bytes)
 {
     if (bytes > 0 && !failure_reach(pull->failure))
-        return MPI_ERR_OTHER;
+        return bytes;
     ssize_t moved = 0;
     while (bytes > 0) {
         size_t want = (size_t)(bytes < longest ? bytes : longest);
@@ -124,14 +126,18 @@ static int move(transfer *call, const struct pull *pull, int local, uint64_t rem
     failure_reached(pull->failure);
     if (moved < 0 && error == ESRCH)
         failure_died(pull->failure);
-    return bytes > 0 ? MPI_ERR_OTHER : MPI_SUCCESS;
+    return bytes;
 }
 
 int pull_read(const struct pull *pull, int local, uint64_t remote, void *to, int64_t bytes)
 {
     if (local == pull->local && bytes > 0)
         memcpy(to, (const void *)(uintptr_t)remote, (size_t)bytes);
-    return local == pull->local ? MPI_SUCCESS : move(process_vm_readv, pull, local, remote, to, bytes);
+    if (local == pull->local)
+        return MPI_SUCCESS;
+    const int64_t left = move(process_vm_readv, pull, local, remote, to, bytes), at = bytes - left;
+    const bool good = left <= 0 || handed_read(pull->failure, local, remote + (uint64_t)at, (char *)to + at, left);
+    return good ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
 
 int pull_write(const struct pull *pull, int local, uint64_t remote, const void *from, int64_t bytes)
@@ -140,7 +146,10 @@ int pull_write(const struct pull *pull, int local, uint64_t remote, const void *
         memcpy((void *)(uintptr_t)remote, from, (size_t)bytes);
     if (local == pull->local)
         return MPI_SUCCESS;
-    return move(process_vm_writev, pull, local, remote, (char *)(uintptr_t)from, bytes);
+    char *here = (char *)(uintptr_t)from;
+    const int64_t left = move(process_vm_writev, pull, local, remote, here, bytes), at = bytes - left;
+    const bool good = left <= 0 || handed_write(pull->failure, local, remote + (uint64_t)at, here + at, left);
+    return good ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
 
 /* Reads every other's word and writes it into its answers. */

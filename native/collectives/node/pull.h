@@ -2,8 +2,8 @@
  * no segment in between.
  *
  * Whether the system permits it is found by really reading and writing, once for all ranks of the machine, at the start.
- * MPI error codes: where permission is lost later, or the other rank is gone, a call says MPI_ERR_OTHER and what was to
- * be filled holds anything. The other rank may not free or change what it offered until it is told that all is done.
+ * Where permission is lost later the other rank does it (handed.h). MPI error codes: where it is gone, a call says MPI_ERR_OTHER
+ * and what was to be filled holds anything. The other rank may not free or change what it offered until it is told that all is done.
  *
  * Where Yama lets only parents read a process's memory, a rank permits it to all when it offers memory for the first time,
  * and not before. */

@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include "cells.h"
+#include "handed.h"
 
 /* Turns of spinning. Whoever waits this long is not much later for letting others run. */
 enum { SPINS = 4096, CROWDED_SPINS = 4, PROGRESS = 64, LAST = 1 << 30 };
@@ -14,6 +15,8 @@ bool wait_turn(struct coll_comm *comm, unsigned *turn)
     if (failure_known(comm->fabric.failure))
         return false;
     *turn = now + 1 < LAST ? now + 1 : LAST - PROGRESS;
+    if (now >= spins || now % PROGRESS == PROGRESS - 1)
+        handed_serve(comm->fabric.failure);
     if (now < spins) {
         cpu_pause();
         return true;
