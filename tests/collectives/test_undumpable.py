@@ -23,13 +23,13 @@ SINGLE_COPY = {
 
 
 @pytest.mark.parametrize("name", ["openmpi4", "openmpi5"])
-@pytest.mark.parametrize("who", [0, 1])
-def test_a_rank_that_gives_the_permission_away(name: str, who: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("words", [["0"], ["1"], ["1", "threads"]])
+def test_a_rank_that_gives_the_permission_away(name: str, words: list[str], tmp_path: Path) -> None:
     tools = toolchain(name)
     program = compiled(tools, tmp_path, str(PROGRAMS / "undumpable.c"))
     forced = ",".join(f"{collective}=unisono/{way}" for collective, way in SINGLE_COPY.items())
     env = {"UNISONO_FORCE": forced, "UNISONO_VERBOSE": "1"}
-    ran = run(tools, tmp_path, program, str(who), ranks=3, env=env, record=False)
+    ran = run(tools, tmp_path, program, *words, ranks=3, env=env, record=False)
     if ran.out.split() in (["never"], ["still"]):
         pytest.skip("processes may not read one another's memory here, or may whatever the other one says")
     assert (ran.status, ran.out.split()) == (0, ["right"]), ran.out + ran.error

@@ -1,8 +1,10 @@
 /* Rank `argv[1]` gives away after MPI_Init what lets others read and write its memory; half of the calls come before. What lets any
- * process do so whatever the other says is given away at first. "right" where every call gives what it should. */
+ * process do so whatever the other says is given away at first. With another argument two threads do so at once, each on a communicator of
+ * its own. "right" where every call gives what it should. */
 #include <mpi.h>
 
 #include <linux/capability.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +13,11 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { EACH = 30011, ROUNDS = 6 };
+enum { EACH = 30011, ROUNDS = 6, THREADS = 2 };
 
-static int rank, ranks, wrong;
+static int rank, ranks, who;
+static _Atomic int wrong;
+static _Thread_local MPI_Comm comm;
 
 static void drop_ptrace(void)
 {
@@ -82,16 +86,16 @@ static void sums(int *send, int *receive, int round)
 {
     const int all = ranks * EACH, root = round % ranks;
     fill(send, receive, round);
-    int error = MPI_Allreduce(send, receive, all, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    int error = MPI_Allreduce(send, receive, all, MPI_INT, MPI_SUM, comm);
     look("allreduce", error, are_sums(receive, all, 0, round));
     fill(receive, send, round);
-    error = MPI_Allreduce(MPI_IN_PLACE, receive, all, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    error = MPI_Allreduce(MPI_IN_PLACE, receive, all, MPI_INT, MPI_SUM, comm);
     look("allreduce in place", error, are_sums(receive, all, 0, round));
     fill(send, receive, round);
-    error = MPI_Reduce(send, receive, all, MPI_INT, MPI_SUM, root, MPI_COMM_WORLD);
+    error = MPI_Reduce(send, receive, all, MPI_INT, MPI_SUM, root, comm);
     look("reduce", error, rank != root || are_sums(receive, all, 0, round));
     fill(send, receive, round);
-    error = MPI_Reduce_scatter_block(send, receive, EACH, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    error = MPI_Reduce_scatter_block(send, receive, EACH, MPI_INT, MPI_SUM, comm);
     look("reduce_scatter_block", error, are_sums(receive, EACH, rank * EACH, round));
 }
 
@@ -100,52 +104,73 @@ static void blocks(int *send, int *receive, int round)
     const int root = round % ranks;
     int good = 1;
     fill(send, receive, round);
-    int error = MPI_Allgather(send, EACH, MPI_INT, receive, EACH, MPI_INT, MPI_COMM_WORLD);
+    int error = MPI_Allgather(send, EACH, MPI_INT, receive, EACH, MPI_INT, comm);
     for (int i = 0; i < ranks; i++)
         good = good && are_values(receive + i * EACH, EACH, i, 0, round);
     look("allgather", error, good);
     fill(send, receive, round);
-    error = MPI_Alltoall(send, EACH, MPI_INT, receive, EACH, MPI_INT, MPI_COMM_WORLD);
+    error = MPI_Alltoall(send, EACH, MPI_INT, receive, EACH, MPI_INT, comm);
     good = 1;
     for (int i = 0; i < ranks; i++)
         good = good && are_values(receive + i * EACH, EACH, i, rank * EACH, round);
     look("alltoall", error, good);
     fill(send, receive, round);
-    error = MPI_Bcast(rank == root ? send : receive, ranks * EACH, MPI_INT, root, MPI_COMM_WORLD);
+    error = MPI_Bcast(rank == root ? send : receive, ranks * EACH, MPI_INT, root, comm);
     look("bcast", error, are_values(rank == root ? send : receive, ranks * EACH, root, 0, round));
     fill(send, receive, round);
-    error = MPI_Gather(send, EACH, MPI_INT, receive, EACH, MPI_INT, root, MPI_COMM_WORLD);
+    error = MPI_Gather(send, EACH, MPI_INT, receive, EACH, MPI_INT, root, comm);
     good = 1;
     for (int i = 0; i < ranks && rank == root; i++)
         good = good && are_values(receive + i * EACH, EACH, i, 0, round);
     look("gather", error, good);
     fill(send, receive, round);
-    error = MPI_Scatter(send, EACH, MPI_INT, receive, EACH, MPI_INT, root, MPI_COMM_WORLD);
+    error = MPI_Scatter(send, EACH, MPI_INT, receive, EACH, MPI_INT, root, comm);
     look("scatter", error, are_values(receive, EACH, root, rank * EACH, round));
+}
+
+static void *rounds(void *own)
+{
+    comm = *(MPI_Comm *)own;
+    const size_t bytes = (size_t)ranks * EACH * sizeof(int);
+    int *send = malloc(bytes), *receive = malloc(bytes);
+    for (int round = 0; round < ROUNDS; round++) {
+        if (round == ROUNDS / 2 && rank == who)
+            prctl(PR_SET_DUMPABLE, 0);
+        MPI_Barrier(comm);
+        sums(send, receive, round);
+        blocks(send, receive, round);
+    }
+    free(send);
+    free(receive);
+    return NULL;
 }
 
 int main(int argc, char **argv)
 {
+    int level, threads = argc > 2 ? THREADS : 1;
+    pthread_t thread[THREADS];
+    MPI_Comm own[THREADS];
     drop_ptrace();
-    MPI_Init(&argc, &argv);
+    MPI_Init_thread(&argc, &argv, threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    const int who = atoi(argv[1]), could = can_read(who);
-    int *send = malloc((size_t)ranks * EACH * sizeof *send), *receive = malloc((size_t)ranks * EACH * sizeof *receive);
-    for (int round = 0; round < ROUNDS; round++) {
-        if (round == ROUNDS / 2 && rank == who)
-            prctl(PR_SET_DUMPABLE, 0);
-        MPI_Barrier(MPI_COMM_WORLD);
-        sums(send, receive, round);
-        blocks(send, receive, round);
-    }
-    int any, can = can_read(who);
-    MPI_Reduce(&wrong, &any, 1, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
+    who = atoi(argv[1]);
+    const int could = can_read(who) && (threads == 1 || level == MPI_THREAD_MULTIPLE);
+    for (int i = 0; i < threads && could; i++)
+        MPI_Comm_dup(MPI_COMM_WORLD, &own[i]);
+    for (int i = 1; i < threads && could; i++)
+        pthread_create(&thread[i], NULL, rounds, &own[i]);
+    if (could)
+        rounds(&own[0]);
+    for (int i = 1; i < threads && could; i++)
+        pthread_join(thread[i], NULL);
+    for (int i = 0; i < threads && could; i++)
+        MPI_Comm_free(&own[i]);
+    int any, can = can_read(who), mine = wrong;
+    MPI_Reduce(&mine, &any, 1, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
     if (rank == 0)
-        puts(any ? "wrong" : !could ? "never" : can ? "still" : "right");
-    free(send);
-    free(receive);
+        puts(!could ? "never" : any ? "wrong" : can ? "still" : "right");
     MPI_Finalize();
     return 0;
 }
