@@ -70,6 +70,11 @@ WANTS = (
         r"namespaces|mounts of one's own",
         otherwise="permit user namespaces, or run as root outside of a container",
     ),
+    Want(
+        "a process that others may not read",
+        r"^processes may not read one another's memory here, or may",
+        otherwise="permit process_vm_readv between the processes of a user",
+    ),
     Want("memory cgroups", r"cgroup", otherwise="run as root on a machine with them"),
     Want("a second core", r"two cores|two CPUs|one core|cores are shared|not a machine on which two ranks"),
     Want("ThreadSanitizer", r"ThreadSanitizer", otherwise="a compiler with it, gcc or clang"),
@@ -79,7 +84,7 @@ WANTS = (
 
 NOTHING_LACKS = (
     r"one MPI is enough|has ordered lists|has no words|Open MPI [\d.]+\w* (can$|does not)|has the memory for it"
-    r"|this MPI (does not run (in|without)|has no persistent collectives)"
+    r"|this MPI (does not run (in|without)|has no (persistent collectives|sessions)|starts no processes)"
     r"|this MPI's own (nonblocking|persistent|launcher)"
 )
 """Reasons of tests that are about another MPI or machine than the one at hand."""

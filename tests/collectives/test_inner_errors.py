@@ -130,7 +130,7 @@ def test_a_rank_without_memory_for_a_call(name: str, call: str, cells: str, tmp_
     # With memory events UCX takes the place of the mmap() it finds. A message that nobody waits for may be left.
     env |= {"UCX_MEM_EVENTS": "n", "UCX_LOG_LEVEL": "error"}
     if call.startswith("alltoall"):
-        env["UNISONO_SHARED_MEMORY"] = "600000"  # the queues of some communicators
+        env["UNISONO_SHARED_MEMORY"] = "670000"  # the queues of some communicators
     ran = run(tools, tmp_path, program, call.split("=")[0], ranks=2, env=env, record=False)
     assert "refused" in ran.error
     if call.startswith("bcast") or cells == "traded":
