@@ -8,18 +8,13 @@
 
 enum { NOTHING, ASKED, ANSWERED };
 
-static struct handed *of_rank(const struct failure *failure, int local)
-{
-    return failure_handed(failure, local);
-}
-
 void handed_serve(const struct failure *failure)
 {
-    struct handed *own = failure != NULL && failure->presence != NULL ? of_rank(failure, failure->local) : NULL;
+    struct handed *own = failure != NULL && failure->presence != NULL ? failure_handed(failure, failure->local) : NULL;
     if (own == NULL || atomic_load_explicit(&own->asked, memory_order_acquire) == 0)
         return;
     for (int local = 0; local < failure->locals; local++) {
-        struct handed *other = of_rank(failure, local);
+        struct handed *other = failure_handed(failure, local);
         if (atomic_load_explicit(&other->state, memory_order_acquire) != ASKED || other->of != failure->local)
             continue;
         void *here = (void *)(uintptr_t)other->at;
@@ -53,10 +48,10 @@ static bool is_answered(struct failure *failure, struct handed *own)
 
 static bool ask(struct failure *failure, int local, uint64_t remote, int bytes, bool writes)
 {
-    struct handed *own = of_rank(failure, failure->local);
+    struct handed *own = failure_handed(failure, failure->local);
     own->of = local, own->at = remote, own->bytes = bytes, own->writes = writes;
     atomic_store_explicit(&own->state, ASKED, memory_order_release);
-    atomic_fetch_add_explicit(&of_rank(failure, local)->asked, 1, memory_order_release);
+    atomic_fetch_add_explicit(&failure_handed(failure, local)->asked, 1, memory_order_release);
     const bool answered = is_answered(failure, own);
     atomic_store_explicit(&own->state, NOTHING, memory_order_relaxed);
     return answered;
@@ -79,7 +74,7 @@ bool handed_read(struct failure *failure, int local, uint64_t remote, char *to, 
         const int piece = piece_of(bytes - at);
         good = ask(failure, local, remote + (uint64_t)at, piece, false);
         if (good)
-            memcpy(to + at, of_rank(failure, failure->local)->data, (size_t)piece);
+            memcpy(to + at, failure_handed(failure, failure->local)->data, (size_t)piece);
     }
     return good;
 }
@@ -89,7 +84,7 @@ bool handed_write(struct failure *failure, int local, uint64_t remote, const cha
     bool good = is_possible(failure);
     for (int64_t at = 0; at < bytes && good; at += HANDED_BYTES) {
         const int piece = piece_of(bytes - at);
-        memcpy(of_rank(failure, failure->local)->data, from + at, (size_t)piece);
+        memcpy(failure_handed(failure, failure->local)->data, from + at, (size_t)piece);
         good = ask(failure, local, remote + (uint64_t)at, piece, true);
     }
     return good;
