@@ -91,9 +91,12 @@ struct peers; /* what it has in common with communicators of the same ranks: pee
 /* Seconds; measured by the study, in the rules, or what is usual. node_byte: to copy a byte that another rank of the node has
  * just written, while all do; fabric_byte: to send one, by one rank of a node; fabric_message: for each short message more that a
  * rank sends and receives at once. pull_call, pull_byte: to begin reading in another rank's own memory, and for each byte
- * (node/pull.h). node_wait: until the ranks of a node that share CPUs have all had theirs; 0: not known, or each has its own. */
+ * (node/pull.h). node_wait: until the ranks of a node that share CPUs have all had theirs; 0: not known, or each has its own. meet: until
+ * two ranks of a node have heard of one another, by the depth at which they are together (levels.h); meet_more: what each further
+ * rank adds to that; 0: not measured, as ranks share CPUs, or there are no more than two. */
 struct costs {
     double node_latency, node_byte, fabric_latency, fabric_byte, fabric_message, pull_call, pull_byte, node_wait;
+    double meet[LEVELS + 1], meet_more;
 };
 
 /* The ranks of one communicator, as our collectives see them. */
@@ -110,7 +113,7 @@ struct coll_comm {
     int slot;
     struct node *node;       /* the ranks of this rank's node; never NULL */
     struct posts *posts;     /* for nonblocking collectives: node/posts.h; NULL: none */
-    struct domains *domains; /* the same in two levels: node/domains.h; NULL: not yet */
+    struct domains *domains; /* the same in levels: node/domains.h; NULL: not yet */
     struct scratch *scratch;
     struct rounds_known *rounds; /* what group/rounds.h found for the last calls; NULL: nothing yet */
     struct costs costs;

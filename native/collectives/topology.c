@@ -10,17 +10,14 @@
 #include "node/crowd.h"
 #include "node/pull.h"
 #include "node/room.h"
-#include "numa.h"
 #include "reserve.h"
 
 static MPI_Group world = MPI_GROUP_NULL;
 static int world_ranks;
 static int *world_node;               /* rank in the world -> its node's lowest rank in the world */
-static int *world_domain;             /* rank in the world -> the lowest rank in its domain of its node */
 static int *world_place;              /* rank in the world -> where its node is; -1: not known */
 static struct torus machine;          /* of no dimensions: nothing is known */
 static const char *told_by;           /* who knew */
-static enum division division;        /* of this rank's node */
 static struct address *world_address; /* rank in the world -> the switches above its node; NULL: not known of all */
 static double taper;
 static bool heeds_places = true;
@@ -85,15 +82,14 @@ int topology_start(void)
     int error = PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &near);
     if (error != MPI_SUCCESS)
         return error;
-    int first = rank, domain = rank;
-    enum division found = UNDIVIDED;
+    int first = rank;
     PMPI_Bcast(&first, 1, MPI_INT, 0, near);
     PMPI_Comm_size(near, &here);
     if (here == world_ranks && getenv("UNISONO_FAKE_NODES") != NULL)
         first = fake_first(getenv("UNISONO_FAKE_NODES"), rank);
     error = crowd_start(near);
     if (error == MPI_SUCCESS)
-        error = numa_start(near, first, &domain, &found);
+        error = levels_start(near, rank, first);
     if (error == MPI_SUCCESS)
         error = room_start(near);
     if (error == MPI_SUCCESS)
@@ -102,16 +98,14 @@ int topology_start(void)
     if (error != MPI_SUCCESS)
         return error;
     size_t room = (size_t)world_ranks;
-    int *node = malloc(4 * room * sizeof *node), *domains = node, *place = node;
-    int own[2] = {first, domain}, good = node != NULL, all = 0;
+    int *node = malloc(2 * room * sizeof *node), *place = node;
+    int good = node != NULL, all = 0;
     struct whereabouts found_out;
     struct address *addresses = NULL;
     PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (good)
-        domains = node + room, place = domains + room;
-    error = all ? PMPI_Allgather(own, 2, MPI_INT, place, 2, MPI_INT, MPI_COMM_WORLD) : MPI_ERR_NO_MEM;
-    for (int i = 0; error == MPI_SUCCESS && i < world_ranks; i++)
-        node[i] = place[2 * i], domains[i] = place[2 * i + 1];
+        place = node + room;
+    error = all ? PMPI_Allgather(&first, 1, MPI_INT, node, 1, MPI_INT, MPI_COMM_WORLD) : MPI_ERR_NO_MEM;
     if (error == MPI_SUCCESS)
         error = coordinates_start(number_of_node(node, first), &found_out, place);
     if (error == MPI_SUCCESS)
@@ -128,9 +122,7 @@ int topology_start(void)
     told_by = found_out.teller;
     world_address = addresses;
     taper = found_out.taper;
-    division = found;
     world_node = node;
-    world_domain = domains;
     world_place = place;
     return MPI_SUCCESS;
 }
@@ -140,8 +132,9 @@ void topology_end(void)
     topology_free(&of_world);
     if (world != MPI_GROUP_NULL)
         PMPI_Group_free(&world);
-    free(world_node); /* the start of the block that all three are in */
-    world_node = world_domain = world_place = NULL;
+    free(world_node); /* the start of the block that both are in */
+    world_node = world_place = NULL;
+    levels_end();
     free(world_address);
     world_address = NULL;
     machine.dimensions = 0;
@@ -167,17 +160,11 @@ static void describe_groups(char *text, size_t bytes)
 
 void topology_describe(char *text, size_t bytes)
 {
-    static const char *const kinds[] = {"", "sockets", "NUMA domains"};
-    int rank, domains = 0, nodes = 0, used;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    for (int i = 0; i < world_ranks; i++) {
+    int nodes = 0, used;
+    for (int i = 0; i < world_ranks; i++)
         nodes += world_node[i] == i;
-        domains += world_domain[i] == i && world_node[i] == world_node[rank];
-    }
-    if (division == UNDIVIDED)
-        used = snprintf(text, bytes, "nodes: %d; their NUMA domains: some ranks are not bound within one", nodes);
-    else
-        used = snprintf(text, bytes, "nodes: %d; %s with ranks on the first: %d", nodes, kinds[division], domains);
+    used = snprintf(text, bytes, "nodes: %d; ", nodes);
+    used += levels_describe(text + used, bytes - (size_t)used);
     used += snprintf(text + used, bytes - (size_t)used, "; coordinates: %s", machine.dimensions > 0 ? "" : "none");
     for (int d = 0; d < machine.dimensions && (size_t)used < bytes; d++)
         used += snprintf(text + used, bytes - (size_t)used, d == 0 ? "%d" : "x%d", machine.extent[d]);
@@ -268,30 +255,6 @@ static void describe(struct topology *topology, const int *first, const int *mem
     topology->blocked = topology->regular && topology->in_order;
 }
 
-/* Numbers the domains of every node by their lowest ranks here. `domains`, by node, is room, `counts`, by rank, too. */
-static void number_domains(struct topology *topology, const int *theirs, int *domain_of, struct numbers *seen,
-                           int *domains, int *counts)
-{
-    numbers_clear(seen);
-    topology->domains = topology->largest_domain = 1;
-    topology->domains_in_order = true;
-    for (int node = 0; node < topology->nodes; node++)
-        domains[node] = 0;
-    for (int i = 0; i < topology->ranks; i++) { /* node by node, as in `members` */
-        int rank = topology->members[i], node = topology->node_of[rank];
-        int *domain = numbers_at(seen, world_domain[theirs[rank]]);
-        if (*domain < 0) {
-            *domain = domains[node]++;
-            counts[topology->first[node] + *domain] = 0;
-        }
-        int here = ++counts[topology->first[node] + *domain];
-        topology->largest_domain = here > topology->largest_domain ? here : topology->largest_domain;
-        topology->domains = domains[node] > topology->domains ? domains[node] : topology->domains;
-        topology->domains_in_order = topology->domains_in_order && *domain == domains[node] - 1;
-        domain_of[rank] = *domain;
-    }
-}
-
 /* The nodes on the machine; no cuboid is no mistake. */
 static void place_nodes(struct topology *topology, const int *theirs, int *at)
 {
@@ -314,14 +277,14 @@ static void group_nodes(struct topology *topology, const int *theirs)
     reserve_put(addresses);
 }
 
-/* `work`: 3 for each rank, and twice the room of `seen`; the first ranks of it are the ranks' numbers in the world. */
+/* `work`: 2 for each rank, and twice the room of `seen`; the first ranks of it are the ranks' numbers in the world. */
 static bool fill(struct topology *topology, int ranks, int *work, size_t room)
 {
     size_t each = (size_t)ranks;
-    struct tables *tables = reserve_get(sizeof *tables + (5 * each + 1) * sizeof(int));
+    struct tables *tables = reserve_get(sizeof *tables + (4 * each + 1) * sizeof(int));
     tables->users = 1;
-    int *node_of = tables->numbers, *local_of = node_of + each, *members = local_of + each, *domain_of = members + each;
-    int *first = domain_of + each, *counts = work + each, *more = counts + each, *places = more + each;
+    int *node_of = tables->numbers, *local_of = node_of + each, *members = local_of + each;
+    int *first = members + each, *more = work + each, *places = more + each;
     struct numbers seen = {.key = places, .value = places + room, .mask = (uint32_t)(room - 1)};
     int nodes = number_nodes(work, ranks, node_of, local_of, first, &seen);
     for (int node = 0; node < nodes; node++)
@@ -332,14 +295,14 @@ static bool fill(struct topology *topology, int ranks, int *work, size_t room)
                                   .nodes = nodes,
                                   .node_of = node_of,
                                   .local_of = local_of,
-                                  .domain_of = domain_of,
                                   .first = first,
                                   .members = members,
                                   .tables = tables};
     describe(topology, first, members);
     place_nodes(topology, work, more);
     group_nodes(topology, work);
-    number_domains(topology, work, domain_of, &seen, more, counts);
+    if (nodes == 1)
+        levels_find(&topology->levels, work, ranks);
     return true;
 }
 
@@ -362,7 +325,7 @@ bool topology_create(struct topology *topology, MPI_Comm comm)
     PMPI_Comm_size(comm, &ranks);
     PMPI_Comm_rank(comm, &rank);
     size_t room = numbers_room(ranks);
-    int *work = reserve_get((3 * (size_t)ranks + 2 * room) * sizeof *work);
+    int *work = reserve_get((2 * (size_t)ranks + 2 * room) * sizeof *work);
     enum members members = members_find(comm, world, world_ranks, ranks, work);
     bool good = members == MEMBERS_WORLD ? share(topology, work, room)
                                          : members == MEMBERS_KNOWN && fill(topology, ranks, work, room);
@@ -382,6 +345,7 @@ static void release(struct topology *topology)
     if (topology->tables != NULL && --topology->tables->users == 0) {
         cuboid_free(&topology->cuboid);
         places_free(topology->places);
+        levels_free(&topology->levels);
         reserve_put(topology->tables);
     }
     *topology = (struct topology){0};

@@ -8,27 +8,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "levels.h"
 #include "members.h"
 #include "places/places.h"
 #include "torus/torus.h"
 
 struct topology {
     int rank, ranks;
-    int nodes;             /* numbered in order of their lowest ranks in this communicator */
-    int node;              /* this rank's */
-    int local, locals;     /* this rank's place on its node, and how many ranks the node has */
-    int most, least;       /* ranks on a node */
-    bool regular;          /* most == least */
-    bool in_order;         /* members[i] == i: the ranks of a node follow one another */
-    bool blocked;          /* in order and regular: rank = node * most + local */
-    const int *node_of;    /* rank -> node */
-    const int *local_of;   /* rank -> place on its node */
-    const int *first;      /* node -> where its ranks begin in `members`; first[nodes] == ranks */
-    const int *members;    /* ranks by node, ascending within a node */
-    int domains;           /* NUMA domains (or sockets) with ranks in them, on the node with most; else 1 */
-    int largest_domain;    /* ranks in the largest of all */
-    bool domains_in_order; /* on every node the ranks of a domain follow one another */
-    const int *domain_of;  /* rank -> domain of its node, numbered in order of their lowest ranks */
+    int nodes;            /* numbered in order of their lowest ranks in this communicator */
+    int node;             /* this rank's */
+    int local, locals;    /* this rank's place on its node, and how many ranks the node has */
+    int most, least;      /* ranks on a node */
+    bool regular;         /* most == least */
+    bool in_order;        /* members[i] == i: the ranks of a node follow one another */
+    bool blocked;         /* in order and regular: rank = node * most + local */
+    const int *node_of;   /* rank -> node */
+    const int *local_of;  /* rank -> place on its node */
+    const int *first;     /* node -> where its ranks begin in `members`; first[nodes] == ranks */
+    const int *members;   /* ranks by node, ascending within a node */
+    struct levels levels; /* how the ranks of one node lie in it; of several nodes none */
     struct cuboid
         cuboid; /* the nodes as a box on a torus or mesh; node_at is NULL when they are none (coordinates.h) */
     struct places *places; /* which nodes are near one another; NULL: not known, or all are */
@@ -39,7 +37,7 @@ struct topology {
  *
  * For tests: where all ranks are on one machine, the environment variable UNISONO_FAKE_NODES makes several nodes of it.
  * "2": every two ranks are a node; "2,1,3": nodes of so many ranks, over and over; "%3": three nodes, in turn.
- * So UNISONO_FAKE_NUMA divides the ranks of each node into domains (numa.h). */
+ * So UNISONO_FAKE_NUMA divides the ranks of each node into domains (levels.h). */
 int topology_start(void);
 /* Before the first of these: whether what algorithms do may depend on which nodes are near one another. Usually so; where results
  * have to be the same from job to job, not. The same on all ranks. */

@@ -76,7 +76,7 @@ static int key_of(char *key, int ranks)
     PMPI_Get_library_version(library, &length);
     if (uname(&system) != 0)
         return 0;
-    int used = snprintf(key, KEY, "unisono-trial 2|%s|%s|%08x|%s|%s|%ld|%d|%s", agree_sources(), library, chosen_ways(),
+    int used = snprintf(key, KEY, "unisono-trial 3|%s|%s|%08x|%s|%s|%ld|%d|%s", agree_sources(), library, chosen_ways(),
                         system.release, system.machine, sysconf(_SC_NPROCESSORS_ONLN), ranks, cpu);
     return used > 0 && used < KEY ? used : 0;
 }
@@ -97,8 +97,12 @@ static bool is_good(const struct trial *trial)
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (!isfinite(known[i]) || known[i] <= 0)
             return false;
-    return isfinite(costs->node_wait) && costs->node_wait >= 0 && trial->starts >= 1 && trial->starts <= TRIAL_STARTS &&
-           are_times(*trial->ours, TRIAL_SIZES * COLLECTIVES) && are_times(*trial->mpis, TRIAL_SIZES * COLLECTIVES) &&
+    for (int depth = 0; depth <= LEVELS; depth++)
+        if (!isfinite(costs->meet[depth]) || costs->meet[depth] < 0)
+            return false;
+    return isfinite(costs->meet_more) && costs->meet_more >= 0 && isfinite(costs->node_wait) && costs->node_wait >= 0 &&
+           trial->starts >= 1 && trial->starts <= TRIAL_STARTS && are_times(*trial->ours, TRIAL_SIZES * COLLECTIVES) &&
+           are_times(*trial->mpis, TRIAL_SIZES * COLLECTIVES) &&
            are_times(*trial->factor, TRIAL_SIZES * TRIAL_ALGORITHMS);
 }
 

@@ -93,12 +93,18 @@ static void print_idle(void)
 
 void verbose_print(void)
 {
-    char machine[200];
+    char machine[400];
     topology_describe(machine, sizeof machine);
     fprintf(stderr, "unisono: %s\n", machine);
     if (job.has_costs && job.costs.node_wait > 0)
         fprintf(stderr, "unisono: ranks share CPUs: to wait for one another takes them %.1f us\n",
                 job.costs.node_wait * 1e6);
+    if (job.has_costs && job.costs.meet_more > 0) {
+        fprintf(stderr, "unisono: two ranks of a node hear of one another, from the outermost domains on, in");
+        for (int depth = 0; depth <= levels_of_node(); depth++)
+            fprintf(stderr, " %.2f", job.costs.meet[depth] * 1e6);
+        fprintf(stderr, " us; each further rank adds %.3f us\n", job.costs.meet_more * 1e6);
+    }
     measure_ways_print();
     measure_pull_print();
     fprintf(stderr,

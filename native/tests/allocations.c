@@ -78,9 +78,7 @@ static struct coll_comm make(const struct address *addresses, int nodes, int ppn
                                       .local_of = local_of,
                                       .first = first,
                                       .members = members,
-                                      .domains = 1,
-                                      .largest_domain = ppn,
-                                      .domains_in_order = true,
+                                      .levels.in_order = true,
                                       .places = places_create(addresses, nodes, TAPER)};
     return comm;
 }

@@ -1,7 +1,7 @@
 /* The ways of one node with threads for ranks and plain memory for the segment: built with ThreadSanitizer, which knows
  * whether what is read was released by its writer. Results are checked too, with cells so small that the rings come
- * round often, on different numbers of ranks, with send and receive the same, in any mixture of phases, of one level
- * and of two; on two communicators in turn that have cells, and the places of trade.h, in common. */
+ * round often, on different numbers of ranks, with send and receive the same, in any mixture of phases, of one level,
+ * of two and of three; on two communicators in turn that have cells, and the places of trade.h, in common. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,8 +25,8 @@ enum { MOST_RANKS = 4, MOST_COUNT = 3000, ROUNDS = 96, CELL_BYTES = 1024, TRADE_
 enum { SECOND_BYTES = CELLS * CELL_BYTES + TRADE_PLACES * TRADE_BYTES };
 
 static int ranks;
-/* Of the node, for another communicator of its ranks; of its first domain, its second, the two that lead. */
-enum { NODE, OTHER, DOMAIN, LEADERS = DOMAIN + 2, PARTS };
+/* Of the node, for another communicator of its ranks; at each level of domains, of each of them. */
+enum { NODE, OTHER, DOMAINS, MOST_LEVELS = 3, PARTS = DOMAINS + MOST_LEVELS * MOST_RANKS };
 static char *flags_memory[PARTS], *cells_memory[PARTS];
 static _Atomic int wrong, finished;
 
@@ -220,26 +220,48 @@ static struct node node_of(int part, int rank, int count, struct cells *cells)
                          .second = {.base = cells_memory[part == OTHER ? NODE : part], .each = SECOND_BYTES}};
 }
 
+/* Two or three ranks: the first is a domain, the others are one. Four: one, two and one; the last two of these are one again,
+ * and the node is the third level. */
+static struct domains domains_of(int rank, struct node *inner, int (*numbers)[MOST_RANKS])
+{
+    static const int home_of_four[MOST_LEVELS][MOST_RANKS] = {{0, 1, 1, 2}, {0, 1, 1, 1}, {0, 0, 0, 0}};
+    static const int place_of_four[MOST_LEVELS][MOST_RANKS] = {{0, 0, 1, 0}, {0, 0, 0, 1}, {0, 1, 1, 1}};
+    static const int home_of_few[2][MOST_RANKS] = {{0, 1, 1}, {0, 0, 0}},
+                     place_of_few[2][MOST_RANKS] = {{0, 0, 1}, {0, 1, 1}};
+    struct domains domains = {.count = ranks == 4 ? 3 : 2, .cell = CELL_BYTES};
+    bool leads = true;
+    for (int k = 0; k < domains.count; k++) {
+        struct level *level = &domains.level[k];
+        level->home = numbers[2 * k];
+        level->place_of = numbers[2 * k + 1];
+        memcpy(level->home, ranks == 4 ? home_of_four[k] : home_of_few[k], sizeof *numbers);
+        memcpy(level->place_of, ranks == 4 ? place_of_four[k] : place_of_few[k], sizeof *numbers);
+        int members = 0;
+        for (int i = 0; i < ranks; i++)
+            if (level->home[i] == level->home[rank] && level->place_of[i] >= members)
+                members = level->place_of[i] + 1;
+        level->cells = (struct cells){.made = CELLS_MADE, .trade_bytes = TRADE_BYTES};
+        inner[k] = node_of(DOMAINS + k * MOST_RANKS + level->home[rank], level->place_of[rank], members, NULL);
+        if (leads)
+            level->comm.node = &inner[k];
+        leads = leads && level->place_of[rank] == 0;
+    }
+    return domains;
+}
+
 static void *run(void *argument)
 {
     static const int64_t counts[] = {1, 15, 16, 128, 129, 1000, MOST_COUNT, 0};
-    int rank = *(int *)argument, begin = ranks / 2 - (ranks > 3), own = rank >= begin;
-    struct cells cells[3];
-    for (int i = 0; i < 3; i++)
-        cells[i] = (struct cells){.made = CELLS_MADE, .trade_bytes = TRADE_BYTES};
-    struct node node = node_of(NODE, rank, ranks, &cells[0]), other = node_of(OTHER, rank, ranks, &cells[0]);
-    struct node inner = node_of(DOMAIN + own, own ? rank - begin : rank, own ? ranks - begin : begin, &cells[1]);
-    struct node outer = node_of(LEADERS, own, 2, &cells[2]);
-    int domain_of[MOST_RANKS], place_of[MOST_RANKS];
-    for (int i = 0; i < ranks; i++) {
-        domain_of[i] = i >= begin;
-        place_of[i] = i - (i >= begin ? begin : 0);
-    }
-    struct domains domains = {.inner.comm.node = &inner, .domain_of = domain_of, .place_of = place_of};
-    if (inner.rank == 0)
-        domains.outer.comm.node = &outer;
+    int rank = *(int *)argument;
+    struct cells cells = {.made = CELLS_MADE, .trade_bytes = TRADE_BYTES};
+    struct node node = node_of(NODE, rank, ranks, &cells), other = node_of(OTHER, rank, ranks, &cells);
+    struct node inner[MOST_LEVELS];
+    int numbers[2 * MOST_LEVELS][MOST_RANKS];
+    struct domains domains = domains_of(rank, inner, numbers);
+    for (int k = 0; k < domains.count; k++)
+        inner[k].cells = &domains.level[k].cells; /* where it stays */
     struct coll_comm comm = {.node = &node, .domains = &domains, .ranks = ranks, .rank = rank};
-    comm.topology = (struct topology){.local = rank, .locals = ranks, .domains = 2, .largest_domain = ranks - begin};
+    comm.topology = (struct topology){.local = rank, .locals = ranks};
     uint64_t *send = calloc(MOST_COUNT, 8), *receive = calloc(MOST_COUNT, 8);
     for (int round = 0; round < ROUNDS; round++) {
         comm.node = round % 7 < 3 || round % 12 == 5 ? &other : &node;

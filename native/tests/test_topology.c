@@ -126,25 +126,29 @@ static void test_domains(void)
 {
     struct topology topology, turned;
     MPI_Comm reversed;
+    char text[200];
     setenv("UNISONO_FAKE_NUMA", "1", 1);
     topology = found();
-    CHECK(topology.nodes == 1 && topology.domains == ranks && topology.largest_domain == 1);
-    CHECK(topology.domains_in_order);
+    CHECK(topology.nodes == 1 && topology.levels.count == 0); /* a domain for each rank divides nothing */
     topology_free(&topology);
-    setenv("UNISONO_FAKE_NUMA", "%2", 1);
+    setenv("UNISONO_FAKE_NUMA", "%2/%4", 1);
     topology = found();
+    topology_describe(text, sizeof text);
+    CHECK(strstr(text, "2 pretended") != NULL);
     PMPI_Comm_split(MPI_COMM_WORLD, 0, -topology.rank, &reversed);
     CHECK(topology_create(&turned, reversed));
-    CHECK(topology.domains == 2 && topology.largest_domain == (ranks + 1) / 2);
-    CHECK(topology.domains_in_order == (ranks < 3) && turned.domains_in_order == topology.domains_in_order);
-    for (int rank = 0; rank < ranks; rank++)
-        CHECK(topology.domain_of[rank] == rank % 2 && turned.domain_of[rank] == rank % 2);
+    CHECK(topology.levels.count == (ranks > 4) + (ranks > 2) && turned.levels.count == topology.levels.count);
+    CHECK(topology.levels.in_order == (ranks < 3) && turned.levels.in_order == topology.levels.in_order);
+    if (ranks > 2)
+        CHECK(topology.levels.widest[0][1] == 2 && topology.levels.widest[0][topology.levels.count + 1] == ranks);
+    for (int rank = 0; ranks > 2 && rank < ranks; rank++)
+        CHECK(topology.levels.domain_of[rank] == rank % 2 && turned.levels.domain_of[rank] == rank % 2);
     PMPI_Comm_free(&reversed);
     topology_free(&turned);
     topology_free(&topology);
     setenv("UNISONO_FAKE_NODES", "1", 1);
     topology = found();
-    CHECK(topology.domains == 1 && topology.domain_of[ranks - 1] == 0);
+    CHECK(topology.levels.count == 0);
     topology_free(&topology);
     unsetenv("UNISONO_FAKE_NODES");
     unsetenv("UNISONO_FAKE_NUMA");

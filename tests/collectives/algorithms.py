@@ -31,7 +31,7 @@ def forced(algorithm: str) -> dict[str, str]:
 
 def places(folder: Path) -> dict[str, dict[str, str]]:
     """Where ranks are made to be, by variables; files of theirs are in `folder`."""
-    found: dict[str, dict[str, str]] = {"one node": {}, "domains": {"UNISONO_FAKE_NUMA": "2"}}
+    found: dict[str, dict[str, str]] = {"one node": {}, "domains": {"UNISONO_FAKE_NUMA": "3,1/2,1"}}
     for name, nodes, grid in (("two nodes", "2", "grid 2 torus"), ("four nodes", "1", "grid 2x2 torus")):
         (folder / f"grid{nodes}").write_text(f"{grid}\n")
         found[name] = {"UNISONO_FAKE_NODES": nodes, "UNISONO_TOPOLOGY": str(folder / f"grid{nodes}")}

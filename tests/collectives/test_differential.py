@@ -112,8 +112,8 @@ def _marks(run: Run) -> list[pytest.MarkDecorator]:
 GROUPS = "SwitchName=a Nodes=%[0,2,5]\nSwitchName=b Nodes=%[1,6]\nSwitchName=c Nodes=%[3-4]\n"
 """Which of the pretended nodes are near one another: not in order."""
 
-DOMAINS = "2,1"
-"""Pretended NUMA domains of every node (UNISONO_FAKE_NUMA): with three ranks or more on a node they are used."""
+DOMAINS = "3,1/2,1"
+"""Pretended domains of every node (UNISONO_FAKE_NUMA): three ranks on a node have one level of them, four have two."""
 
 
 @pytest.fixture(scope="module")

@@ -187,17 +187,17 @@ def test_what_our_collectives_would_see(epyc_nps4: Path, machine: Machine, monke
     large = read_machine(epyc_nps4, {}, OPEN_MPI, UCX)
     bound = large.model_copy(update={"environment": {"PRTE_MCA_rmaps_default_mapping_policy": "package"}})
     for here, said in (
-        (machine, "1 socket, 1 NUMA domain: a node is one domain to our collectives"),
-        (large, "2 sockets, 8 NUMA domains; Open MPI by itself binds ranks within one"),
-        (bound, "2 sockets, 8 NUMA domains; the environment says how ranks are bound"),
+        (machine, "1 socket, 1 NUMA domain, 1 last-level cache: a node is one domain to our collectives"),
+        (large, "2 sockets, 8 NUMA domains, 24 last-level caches; Open MPI by itself binds ranks within a NUMA domain"),
+        (bound, "2 sockets, 8 NUMA domains, 24 last-level caches; the environment says how ranks are bound"),
         (large.model_copy(update={"mpi": mpich}), "some ranks are not bound within one, so that a node is one domain"),
-        (large.model_copy(update={"mpi": None}), "2 sockets, 8 NUMA domains"),
+        (large.model_copy(update={"mpi": None}), "2 sockets, 8 NUMA domains, 24 last-level caches"),
     ):
         rows = doctor_json(here)["collectives"]
         assert said in rows["domains"]
         assert rows["coordinates"] == "none; a file with them can be named in UNISONO_TOPOLOGY"
         assert re.search(rf"^Domains +{re.escape(rows['domains'])} *$", doctors_page(here), re.MULTILINE)
-    assert "-bind-to numa" in doctor_json(large.model_copy(update={"mpi": mpich}))["collectives"]["domains"]
+    assert "-bind-to core" in doctor_json(large.model_copy(update={"mpi": mpich}))["collectives"]["domains"]
 
 
 def test_no_line_of_the_page_is_too_long(machine: Machine) -> None:

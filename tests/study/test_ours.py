@@ -159,8 +159,8 @@ def test_what_would_show_domains_is_said() -> None:
     ]
     assert said == [
         [
-            "This machine has 2 NUMA domains, and MPICH by itself binds no ranks within one: unisono/domains is"
-            ' compared only with placement = ["block"] in the study.'
+            "This node has several domains (sockets, NUMA domains, caches), and MPICH by itself binds no ranks within "
+            'one: unisono/domains is compared only with placement = ["block"] in the study.'
         ],
         [],
         [],

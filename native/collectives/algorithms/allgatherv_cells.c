@@ -1,3 +1,4 @@
+#include "../group/cost.h"
 #include "../node/allgather.h"
 #include "../node/node.h"
 
@@ -9,8 +10,7 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
 
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
-    return comm->costs.node_latency * (1 + 0.1 * comm->ranks) +
-           (double)shape->bytes * comm->ranks * comm->costs.node_byte / 2;
+    return cost_lines(comm, 1, 0.1) + (double)shape->bytes * comm->ranks * comm->costs.node_byte / 2;
 }
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)

@@ -1,3 +1,4 @@
+#include "../group/cost.h"
 #include "../node/allreduce.h"
 #include "../node/cells.h"
 #include "../node/copy.h"
@@ -13,7 +14,7 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
     /* Where the vectors overflow the cache, cells as long as ours throw out what is wanted next. (Two ranks, 32 MiB: of
        8 MiB slices take 0.86 times as long, of 4 MiB 1.2 times.) */
     bool overflows = 2 * shape->bytes >= copy_streams_from(comm->ranks) / 2;
-    return comm->costs.node_latency * (0.6 + 0.15 * comm->ranks) +
+    return cost_lines(comm, 0.6, 0.15) +
            (double)shape->bytes * comm->costs.node_byte * (overflows ? 0.85 : 0.6) * comm->ranks;
 }
 

@@ -14,7 +14,8 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
 
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
-    return comm->costs.node_latency * (1.4 + 0.3 * sqrt(comm->ranks)) + cost_wait(comm) +
+    const int group = (int)ceil(sqrt(comm->ranks)), depth = comm->topology.levels.meet[0];
+    return 2 * cost_meet(comm, depth, group, 0.7, 0.15) + cost_wait(comm) +
            (double)shape->bytes * comm->costs.node_byte * 0.6 * 2 * sqrt(comm->ranks);
 }
 

@@ -1,3 +1,4 @@
+#include "../group/cost.h"
 #include "../node/alltoall.h"
 #include "../node/node.h"
 
@@ -10,7 +11,7 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     (void)shape;
-    return comm->costs.node_latency * (1.5 + 0.2 * comm->ranks);
+    return cost_lines(comm, 1.5, 0.2);
 }
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)

@@ -3,7 +3,8 @@
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     (void)shape;
-    return domains_latency(comm, 0.6, 0.1);
+    const struct domains_way way = domains_way(comm);
+    return domains_latency(comm, &way, 0.6, 0.1);
 }
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
@@ -15,7 +16,8 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 const struct algorithm barrier_domains = {
     .name = "barrier_domains",
     .collective = COLL_BARRIER,
-    .meaning = "One rank of each NUMA domain reads the flags of its own, then those of its like, and tells its own.",
+    .meaning =
+        "One rank of each domain reads the flags of its own, level by level those of its like, and tells its own.",
     .reference = "Graham and Shipman, MPI support for multi-core architectures (2008); Katevenis et al., XHC (2022)",
     .applies = domains_apply,
     .cost = cost,

@@ -1,3 +1,4 @@
+#include "../group/cost.h"
 #include "../node/bcast.h"
 #include "../node/cells.h"
 #include "../node/node.h"
@@ -10,7 +11,7 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
 
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
-    return comm->costs.node_latency * (0.6 + 0.05 * comm->ranks) + (double)shape->bytes * comm->costs.node_byte * 0.27;
+    return cost_lines(comm, 0.6, 0.05) + (double)shape->bytes * comm->costs.node_byte * 0.27;
 }
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)

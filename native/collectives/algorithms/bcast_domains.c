@@ -2,7 +2,8 @@
 
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
-    return domains_latency(comm, 0.6, 0.05) + (double)shape->bytes * comm->costs.node_byte * 0.54;
+    const struct domains_way way = domains_way(comm);
+    return domains_latency(comm, &way, 0.6, 0.05) + (double)shape->bytes * comm->costs.node_byte * 0.27 * way.count;
 }
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
@@ -14,7 +15,7 @@ const struct algorithm bcast_domains = {
     .name = "bcast_domains",
     .collective = COLL_BCAST,
     .meaning =
-        "Through shared memory to one rank of each NUMA domain, which hands it on in its own, segment by segment.",
+        "Through shared memory to one rank of each domain, which hands it on in its own, level by level, segment by segment.",
     .reference = "Graham and Shipman, MPI support for multi-core architectures (2008); Katevenis et al., XHC (2022)",
     .segment = DOMAINS_SEGMENT,
     .applies = domains_apply,

@@ -1,3 +1,4 @@
+#include "../group/cost.h"
 #include "../node/cells.h"
 #include "../node/reduce.h"
 #include "../node/node.h"
@@ -9,8 +10,7 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
 
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
-    return comm->costs.node_latency * (0.5 + 0.1 * comm->ranks) +
-           (double)shape->bytes * comm->costs.node_byte * 0.3 * (comm->ranks - 1);
+    return cost_lines(comm, 0.5, 0.1) + (double)shape->bytes * comm->costs.node_byte * 0.3 * (comm->ranks - 1);
 }
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)

@@ -2,8 +2,9 @@
 
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
-    double up = 0.3 * (comm->topology.largest_domain - 1), over = 0.3 * comm->topology.domains;
-    return domains_latency(comm, 0.6, 0.1) + (double)shape->bytes * comm->costs.node_byte * (up + over);
+    const struct domains_way way = domains_way(comm);
+    return domains_latency(comm, &way, 0.6, 0.1) +
+           (double)shape->bytes * comm->costs.node_byte * 0.3 * (domains_read(&way) + 1);
 }
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
@@ -14,7 +15,8 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 const struct algorithm reduce_domains = {
     .name = "reduce_domains",
     .collective = COLL_REDUCE,
-    .meaning = "Combined in each NUMA domain, then in the root's by one rank of each, segment by segment.",
+    .meaning =
+        "Combined in each domain, level by level, at last in the root's by one rank of each, segment by segment.",
     .reference = "Graham and Shipman, MPI support for multi-core architectures (2008); Katevenis et al., XHC (2022)",
     .segment = DOMAINS_SEGMENT,
     .applies = domains_apply,

@@ -11,8 +11,7 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
 
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
-    return comm->costs.node_latency * (1 + 0.15 * comm->ranks) +
-           1.3 * (double)shape->bytes * (comm->ranks - 1) * comm->costs.node_byte;
+    return cost_lines(comm, 1, 0.15) + 1.3 * (double)shape->bytes * (comm->ranks - 1) * comm->costs.node_byte;
 }
 
 static double cost_v(const struct coll_comm *comm, const struct shape *shape)

@@ -16,7 +16,7 @@ static bool applies_v(const struct coll_comm *comm, const struct shape *shape)
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     (void)shape;
-    return comm->costs.node_latency * (0.5 + 0.15 * comm->ranks);
+    return cost_lines(comm, 0.5, 0.15);
 }
 
 static double cost_v(const struct coll_comm *comm, const struct shape *shape)

@@ -1,3 +1,4 @@
+#include "../group/cost.h"
 #include "../node/node.h"
 #include "../node/rooted.h"
 
@@ -9,8 +10,7 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
 
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
-    return comm->costs.node_latency * (0.8 + 0.15 * comm->ranks) +
-           (double)shape->bytes * (comm->ranks - 1) * comm->costs.node_byte;
+    return cost_lines(comm, 0.8, 0.15) + (double)shape->bytes * (comm->ranks - 1) * comm->costs.node_byte;
 }
 
 static int gather(struct coll_comm *comm, const struct call *call, int64_t segment)

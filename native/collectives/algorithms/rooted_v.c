@@ -1,3 +1,4 @@
+#include "../group/cost.h"
 #include "../group/exchange_counts.h"
 #include "../group/rooted.h"
 #include "../node/node.h"
@@ -18,13 +19,13 @@ static bool pull_applies(const struct coll_comm *comm, const struct shape *shape
 static double cells_cost(const struct coll_comm *comm, const struct shape *shape)
 {
     (void)shape;
-    return comm->costs.node_latency * (0.8 + 0.15 * comm->ranks);
+    return cost_lines(comm, 0.8, 0.15);
 }
 
 static double pull_cost(const struct coll_comm *comm, const struct shape *shape)
 {
     (void)shape;
-    return comm->costs.node_latency * (1 + 0.2 * comm->ranks);
+    return cost_lines(comm, 1, 0.2);
 }
 
 static double direct_cost(const struct coll_comm *comm, const struct shape *shape)

@@ -10,8 +10,7 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
 
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
-    return comm->costs.node_latency * (0.6 + 0.15 * comm->ranks) +
-           (double)shape->bytes * comm->costs.node_byte * 0.6 * comm->ranks;
+    return cost_lines(comm, 0.6, 0.15) + (double)shape->bytes * comm->costs.node_byte * 0.6 * comm->ranks;
 }
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)

@@ -11,7 +11,7 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     (void)shape;
-    return comm->costs.node_latency * (0.5 + 0.15 * comm->ranks);
+    return cost_lines(comm, 0.5, 0.15);
 }
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)

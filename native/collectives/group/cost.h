@@ -58,12 +58,29 @@ static inline struct crossing cost_crossing_both(struct crossing one, struct cro
     return (struct crossing){one.total + other.total, one.fullest + other.fullest};
 }
 
+/* What so many ranks of one node take to hear of one another, who are together at a depth of it (levels.h), and of two of whom
+ * it is node_latency * (first + each * 2). `each` counts what a rank waits for of each one more: in a barrier, of which it was measured, 0.15. */
+static inline double cost_meet(const struct coll_comm *comm, int depth, int ranks, double first, double each)
+{
+    const struct costs *costs = &comm->costs;
+    const double barrier = 0.15;
+    if (costs->meet_more <= 0)
+        return costs->node_latency * (first + each * ranks);
+    return costs->meet[depth] * (first + each * 2) + costs->meet_more * each / barrier * (ranks - 2);
+}
+
+/* The same of all ranks of a communicator on one node. */
+static inline double cost_lines(const struct coll_comm *comm, double first, double each)
+{
+    return cost_meet(comm, comm->topology.levels.meet[0], comm->ranks, first, each);
+}
+
 /* One phase on the node: everybody hears of everybody, and the busiest rank copies so many bytes. */
 static inline double cost_node(const struct coll_comm *comm, double bytes)
 {
     if (comm->topology.most == 1)
         return 0;
-    return comm->costs.node_latency * (1 + 0.1 * comm->topology.most) + bytes * comm->costs.node_byte;
+    return cost_meet(comm, 0, comm->topology.most, 1, 0.1) + bytes * comm->costs.node_byte;
 }
 
 /* To wait once more for others in a call: where ranks have no CPU each, the ones awaited must be given theirs. */

@@ -3,14 +3,46 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../group/cost.h"
 #include "bcast.h"
 #include "node.h"
 
 bool domains_apply(const struct coll_comm *comm, const struct shape *shape)
 {
-    const struct topology *topology = &comm->topology;
-    return topology->nodes == 1 && topology->domains > 1 && topology->largest_domain > 1 && node_shares(comm->node) &&
-           shape->element <= DOMAINS_ELEMENT && (shape->commutative || topology->domains_in_order);
+    const struct levels *levels = &comm->topology.levels;
+    return comm->topology.nodes == 1 && levels->count > 0 && node_shares(comm->node) &&
+           shape->element <= DOMAINS_ELEMENT && (shape->commutative || levels->in_order);
+}
+
+struct domains_way domains_way(const struct coll_comm *comm)
+{
+    const struct levels *levels = &comm->topology.levels;
+    struct domains_way way = {0};
+    int depth[LEVELS + 1], below = levels->count + 1;
+    way.count = levels_choose(levels, comm->costs.meet, comm->costs.meet_more, depth);
+    for (int level = 0; level < way.count; level++) {
+        const int at = way.depth[level] = depth[way.count - 1 - level];
+        way.meet[level] = levels->meet[at];
+        way.width[level] = levels->widest[at][below];
+        below = at;
+    }
+    return way;
+}
+
+double domains_latency(const struct coll_comm *comm, const struct domains_way *way, double first, double each)
+{
+    double seconds = 0;
+    for (int level = 0; level < way->count; level++)
+        seconds += cost_meet(comm, way->meet[level], way->width[level], first, each);
+    return seconds;
+}
+
+int domains_read(const struct domains_way *way)
+{
+    int ranks = 0;
+    for (int level = 0; level < way->count; level++)
+        ranks += way->width[level] - 1;
+    return ranks;
 }
 
 static void level_free(struct level *level)
@@ -28,9 +60,9 @@ void domains_free(struct coll_comm *comm)
     struct domains *domains = comm->domains;
     if (domains == NULL)
         return;
-    level_free(&domains->inner);
-    level_free(&domains->outer);
-    free(domains->domain_of);
+    for (int level = 0; level <= LEVELS; level++)
+        level_free(&domains->level[level]);
+    free(domains->numbers);
     free(domains);
     comm->domains = NULL;
 }
@@ -71,34 +103,73 @@ static bool level_share(struct level *level)
     return cells_ready(&level->comm);
 }
 
+/* Which domain everybody is in at each level, and its number among those who meet there: of ranks, then of domains of
+ * the level before. `seen`: room for each rank. */
+static void number(struct domains *domains, const struct coll_comm *comm, const struct domains_way *way, int *seen)
+{
+    const struct topology *topology = &comm->topology;
+    const int locals = topology->locals;
+    for (int k = 0; k < way->count; k++) {
+        struct level *level = &domains->level[k];
+        const int depth = way->depth[k];
+        level->home = domains->numbers + (size_t)(2 * k) * (size_t)locals;
+        level->place_of = level->home + locals;
+        memset(seen, 0, (size_t)locals * sizeof *seen);
+        for (int local = 0; local < locals; local++) {
+            const int rank = topology_rank(topology, 0, local);
+            const int home = level->home[local] =
+                depth == 0 ? 0 : topology->levels.domain_of[(depth - 1) * topology->ranks + rank];
+            int first = local; /* who leads it at the level before */
+            for (int i = 0; k > 0 && first == local && i < local; i++)
+                first = level[-1].home[i] == level[-1].home[local] ? i : local;
+            level->place_of[local] = first == local ? seen[home]++ : level->place_of[first];
+        }
+    }
+}
+
+/* Whether a rank is of a level: it leads at all before. */
+static bool is_of(const struct domains *domains, int k, int local)
+{
+    for (int before = 0; before < k; before++)
+        if (domains->level[before].place_of[local] != 0)
+            return false;
+    return true;
+}
+
 /* Who is in which level, and its memory. */
 static bool prepare(struct domains *domains, const struct coll_comm *comm)
 {
     const struct topology *topology = &comm->topology;
-    int me = topology->local, locals = topology->locals, own = topology->domain_of[comm->rank];
-    domains->domain_of = calloc(2 * (size_t)locals, sizeof *domains->domain_of);
-    if (domains->domain_of == NULL)
-        return false;
-    domains->place_of = domains->domain_of + locals;
-    int here = 0;
-    for (int local = 0; local < locals; local++) {
-        int domain = domains->domain_of[local] = topology->domain_of[topology_rank(topology, 0, local)];
-        for (int before = 0; before < local; before++)
-            domains->place_of[local] += domains->domain_of[before] == domain;
-        here += domain == own;
+    const struct domains_way way = domains_way(comm);
+    const int me = topology->local, locals = topology->locals;
+    int *seen = calloc((size_t)locals, sizeof *seen);
+    domains->count = way.count;
+    domains->numbers = calloc(2 * (size_t)way.count * (size_t)locals, sizeof *domains->numbers);
+    bool good = seen != NULL && domains->numbers != NULL;
+    if (good)
+        number(domains, comm, &way, seen);
+    free(seen);
+    for (int k = 0; good && k < way.count; k++) {
+        struct level *level = &domains->level[k];
+        const int64_t cell = cell_bytes_for(way.width[k]);
+        domains->cell = k == 0 || cell < domains->cell ? cell : domains->cell;
+        if (!is_of(domains, k, me))
+            continue;
+        int members = 0;
+        for (int local = 0; local < locals; local++)
+            members += is_of(domains, k, local) && level->home[local] == level->home[me];
+        good = level_prepare(level, comm, members, level->place_of[me]);
+        for (int local = 0; good && local < locals; local++)
+            if (is_of(domains, k, local) && level->home[local] == level->home[me])
+                level->ranks[2 + level->place_of[local]] = topology_rank(topology, 0, local);
     }
-    bool leads = domains->place_of[me] == 0;
-    if (!level_prepare(&domains->inner, comm, here, domains->place_of[me]) ||
-        (leads && !level_prepare(&domains->outer, comm, topology->domains, own)))
-        return false;
-    for (int local = 0; local < locals; local++) {
-        int rank = topology_rank(topology, 0, local);
-        if (domains->domain_of[local] == own)
-            domains->inner.ranks[2 + domains->place_of[local]] = rank;
-        if (leads && domains->place_of[local] == 0)
-            domains->outer.ranks[2 + domains->domain_of[local]] = rank;
-    }
-    return true;
+    return good;
+}
+
+/* This rank is of this level. */
+static bool takes_part(const struct level *level)
+{
+    return level->comm.node != NULL;
 }
 
 /* Made at the first call; collective, the same answer on all ranks. NULL: refused. */
@@ -111,17 +182,12 @@ static struct domains *ready(struct coll_comm *comm)
             domains_free(comm);
             return NULL; /* tried again at the next call: some ranks may have no memory to remember it */
         }
-        bool good = level_share(&domains->inner);
-        if (domains->outer.comm.node != NULL)
-            good = level_share(&domains->outer) && good;
+        bool good = true;
+        for (int k = 0; k < domains->count && takes_part(&domains->level[k]); k++)
+            good = level_share(&domains->level[k]) && good;
         domains->refused = !segment_agree(comm, good);
     }
     return domains->refused ? NULL : domains;
-}
-
-static bool leads(const struct domains *domains)
-{
-    return domains->outer.comm.node != NULL;
 }
 
 /* At most a cell, from one rank of a level to all others of it. */
@@ -162,38 +228,58 @@ static void hand_over(struct level *level, int from, int to, const void *send, v
 }
 
 /* What goes up or down at a time: whole elements, at most a cell of any level; the same on all ranks. */
-static int64_t piece_of(const struct coll_comm *comm, int64_t segment, int64_t element)
+static int64_t piece_of(const struct domains *domains, int64_t segment, int64_t element)
 {
-    const struct topology *topology = &comm->topology;
-    int64_t most =
-        cell_bytes_for(topology->domains > topology->largest_domain ? topology->domains : topology->largest_domain);
-    int64_t bytes = segment < most ? segment : most;
+    int64_t bytes = segment < domains->cell ? segment : domains->cell;
     return bytes > element ? bytes / element * element : element;
+}
+
+/* From here on up; collective over those of this level and above. */
+static int barrier_from(struct domains *domains, int k)
+{
+    struct coll_comm *comm = &domains->level[k].comm;
+    struct node *node = comm->node;
+    if (k == domains->count - 1)
+        return node_barrier(comm);
+    if (node->ranks == 1)
+        return barrier_from(domains, k + 1);
+    int error = MPI_SUCCESS;
+    uint64_t step = node_steps(node, 2);
+    line_room(comm, step + 1);
+    if (node->rank == 0) {
+        for (int local = 1; local < node->ranks; local++)
+            line_wait(comm, local, step);
+        error = barrier_from(domains, k + 1);
+        line_post(node, step + 1);
+    } else {
+        line_post(node, step);
+        line_wait(comm, 0, step + 1);
+    }
+    node_know(node, step); /* the leader has seen all of them here */
+    node_pass(node, step + 2);
+    return error;
 }
 
 int domains_barrier(struct coll_comm *comm)
 {
     struct domains *domains = ready(comm);
-    if (domains == NULL)
-        return node_barrier(comm);
-    struct coll_comm *inner = &domains->inner.comm;
-    struct node *node = inner->node;
-    uint64_t step = node_steps(node, 2);
-    if (node->ranks == 1)
-        return node_barrier(&domains->outer.comm);
+    return domains == NULL ? node_barrier(comm) : barrier_from(domains, 0);
+}
+
+/* Up from the root to who leads, as far as it does not lead itself; then down wherever it was not heard on the way. */
+static int bcast_piece(struct domains *domains, int me, int root, void *data, int64_t bytes)
+{
     int error = MPI_SUCCESS;
-    line_room(inner, step + 1);
-    if (leads(domains)) {
-        for (int local = 1; local < node->ranks; local++)
-            line_wait(inner, local, step);
-        error = node_barrier(&domains->outer.comm);
-        line_post(node, step + 1);
-    } else {
-        line_post(node, step);
-        line_wait(inner, 0, step + 1);
+    for (int turn = 0; turn < 2 * domains->count; turn++) {
+        const bool up = turn < domains->count;
+        struct level *level = &domains->level[up ? turn : 2 * domains->count - 1 - turn];
+        const bool at_home = level->home[me] == level->home[root];
+        const int from = at_home ? level->place_of[root] : 0;
+        if (!takes_part(level) || up != (from != 0))
+            continue;
+        int failed = hand_out(level, from, data, bytes);
+        error = failed ? failed : error;
     }
-    node_know(node, step); /* the leader has seen all of them here */
-    node_pass(node, step + 2);
     return error;
 }
 
@@ -202,54 +288,50 @@ int domains_bcast(struct coll_comm *comm, int root, void *data, int64_t bytes, i
     struct domains *domains = ready(comm);
     if (domains == NULL)
         return node_bcast(comm, root, data, bytes);
-    int home = domains->domain_of[root], place = domains->place_of[root];
-    bool at_home = domains->domain_of[comm->topology.local] == home;
-    int64_t most = piece_of(comm, segment, 1);
-    int error = MPI_SUCCESS, failed;
+    int64_t most = piece_of(domains, segment, 1);
+    int error = MPI_SUCCESS;
     for (char *at = data; bytes > 0; bytes -= most, at += most) {
-        int64_t piece = bytes < most ? bytes : most;
-        if (at_home && place != 0) { /* the leader must hear of it first */
-            failed = hand_out(&domains->inner, place, at, piece);
-            error = failed ? failed : error;
-        }
-        if (leads(domains)) {
-            failed = hand_out(&domains->outer, home, at, piece);
-            error = failed ? failed : error;
-        }
-        if (!at_home || place == 0) {
-            failed = hand_out(&domains->inner, at_home ? place : 0, at, piece);
-            error = failed ? failed : error;
-        }
+        int failed = bcast_piece(domains, comm->topology.local, root, at, bytes < most ? bytes : most);
+        error = failed ? failed : error;
     }
     return error;
+}
+
+/* From who leads everywhere down to the root. */
+static void hand_down(struct domains *domains, int me, int root, const void *from, void *to, int64_t bytes)
+{
+    for (int k = domains->count - 2; k >= 0; k--) {
+        struct level *level = &domains->level[k];
+        if (takes_part(level) && level->home[me] == level->home[root] && level->place_of[root] != 0)
+            hand_over(level, 0, level->place_of[root], from, to, bytes);
+    }
 }
 
 int domains_reduce(struct coll_comm *comm, int root, const void *send, void *receive, int64_t count,
                    const struct reduction *reduction, int64_t segment)
 {
     struct domains *domains = ready(comm);
-    int64_t element = reduction->element, most = piece_of(comm, segment, element), each = most / element;
-    void *work = coll_scratch(comm, SCRATCH_WORK, most);
     if (domains == NULL)
         return node_reduce(comm, root, send, receive, count, reduction);
+    const int64_t element = reduction->element, most = piece_of(domains, segment, element), each = most / element;
+    const int me = comm->topology.local, last = domains->count - 1;
+    void *work = coll_scratch(comm, SCRATCH_WORK, most);
     if (work == NULL)
         return MPI_ERR_NO_MEM;
-    int home = domains->domain_of[root], place = domains->place_of[root], me = comm->topology.local;
     const char *from = send;
     char *to = receive;
     int error = MPI_SUCCESS, failed;
     for (; count > 0; count -= each, from += most) {
-        int64_t piece = count < each ? count : each;
-        /* The root's leader hands over what it has combined, if it is not the root itself. */
-        void *result = me == root && place == 0 ? to : work;
-        failed = combine_on(&domains->inner, 0, from, result, piece, reduction);
-        error = failed ? failed : error;
-        if (leads(domains)) {
-            failed = combine_on(&domains->outer, home, result, result, piece, reduction);
+        const int64_t piece = count < each ? count : each;
+        const void *own = from;
+        void *result = me == root ? to : work;
+        for (int k = 0; k <= last && takes_part(&domains->level[k]); k++) {
+            struct level *level = &domains->level[k];
+            failed = combine_on(level, k == last ? level->place_of[root] : 0, own, result, piece, reduction);
             error = failed ? failed : error;
+            own = result;
         }
-        if (domains->domain_of[me] == home && place != 0)
-            hand_over(&domains->inner, 0, place, work, to, piece * element);
+        hand_down(domains, me, root, result, result, piece * element);
         to = me == root ? to + most : to;
     }
     return error;
@@ -261,26 +343,29 @@ int domains_allreduce(struct coll_comm *comm, const void *send, void *receive, i
     struct domains *domains = ready(comm);
     if (domains == NULL)
         return node_allreduce(comm, send, receive, count, reduction);
-    int64_t element = reduction->element, most = piece_of(comm, segment, element), each = most / element;
-    int64_t pieces = (count + each - 1) / each;
+    const int64_t element = reduction->element, most = piece_of(domains, segment, element), each = most / element;
+    const int64_t pieces = (count + each - 1) / each;
+    const int last = domains->count - 1;
     int error = MPI_SUCCESS, failed;
-    /* The others of a domain give their next piece before they wait for the one before. */
-    for (int64_t i = 0; i <= pieces; i++) {
-        int64_t here = i < pieces ? (count - i * each < each ? count - i * each : each) : 0;
-        char *to = (char *)receive + i * most;
-        if (here > 0) {
-            failed = combine_on(&domains->inner, 0, (const char *)send + i * most, to, here, reduction);
-            error = failed ? failed : error;
+    /* Those of a level give their next piece before they wait for one before: it comes back as many turns later as there
+       are levels above. */
+    for (int64_t i = 0; i < pieces + last; i++)
+        for (int k = 0; k <= last && takes_part(&domains->level[k]); k++) {
+            struct level *level = &domains->level[k];
+            const int64_t back = i - (last - k);
+            if (i < pieces) {
+                const int64_t left = count - i * each, piece = left < each ? left : each;
+                char *to = (char *)receive + i * most;
+                const void *from = k == 0 ? (const char *)send + i * most : to;
+                failed = k == last ? node_allreduce(&level->comm, from, to, piece, reduction)
+                                   : combine_on(level, 0, from, to, piece, reduction);
+                error = failed ? failed : error;
+            }
+            if (k < last && back >= 0 && back < pieces) {
+                const int64_t left = count - back * each, piece = left < each ? left : each;
+                failed = hand_out(level, 0, (char *)receive + back * most, piece * element);
+                error = failed ? failed : error;
+            }
         }
-        if (i > 0) {
-            int64_t before = i < pieces ? most : (count - (i - 1) * each) * element;
-            failed = hand_out(&domains->inner, 0, to - most, before);
-            error = failed ? failed : error;
-        }
-        if (here > 0 && leads(domains)) {
-            failed = node_allreduce(&domains->outer.comm, to, to, here, reduction);
-            error = failed ? failed : error;
-        }
-    }
     return error;
 }

@@ -1,8 +1,8 @@
 /* Variables of the environment: a line each, those of the recorder, then a text that pretends nodes and names that are
  * written into profiles. */
 #include "fuzz.h"
+#include "bound.h"
 #include "bytes.h"
-#include "numa.h"
 #include "settings.h"
 
 enum { LINES = 8, RANKS = 40 };

@@ -179,5 +179,11 @@ class Machine(_Model):
         return sorted({c.numa for c in self.cpus})
 
     @property
+    def has_domains(self) -> bool:
+        """Whether anything larger than a core divides a node: sockets, NUMA domains, caches of the last level."""
+        parts = ({c.socket for c in self.cpus}, {c.numa for c in self.cpus}, {c.l3 for c in self.cpus})
+        return any(1 < len(part) < self.cores for part in parts)
+
+    @property
     def last_level_cache(self) -> Cache | None:
         return max(self.caches, key=lambda c: c.level, default=None)

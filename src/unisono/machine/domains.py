@@ -1,4 +1,4 @@
-"""Which NUMA domains of a node our collectives see: those that ranks are bound within (native/collectives/numa.c)."""
+"""Which domains of a node our collectives see: those that ranks are bound within (native/collectives/levels.c)."""
 
 from __future__ import annotations
 
@@ -6,38 +6,45 @@ from unisono.core.language import _, ngettext
 from unisono.machine.description import Machine
 
 
-def described(machine: Machine) -> str:
-    """One line: what there is, what is seen when ranks are left where the launcher puts them, what to pass for more."""
+def there(machine: Machine) -> str:
+    """How many sockets, NUMA domains and caches of the last level a node has."""
     sockets, domains = len({cpu.socket for cpu in machine.cpus}), len(machine.numa_nodes)
-    there = ", ".join(
+    caches = len({cpu.l3 for cpu in machine.cpus})
+    return ", ".join(
         (
             ngettext("{count} socket", "{count} sockets", sockets).format(count=sockets),
             ngettext("{count} NUMA domain", "{count} NUMA domains", domains).format(count=domains),
+            ngettext("{count} last-level cache", "{count} last-level caches", caches).format(count=caches),
         )
     )
+
+
+def described(machine: Machine) -> str:
+    """One line: what there is, what is seen when ranks are left where the launcher puts them, what to pass for more."""
+    there_is = there(machine)
     mpi = machine.mpi
     if mpi is None:
-        return there
-    if domains == 1:
-        return _("{there}: a node is one domain to our collectives").format(there=there)
+        return there_is
+    if not machine.has_domains:
+        return _("{there}: a node is one domain to our collectives").format(there=there_is)
     if not mpi.binds:
         return _(
             "{there}; {name} by itself binds no ranks: some ranks are not bound within one, so "
-            "that a node is one domain to our collectives; pass -bind-to numa (or core) for all"
-        ).format(there=there, name=mpi.name)
+            "that a node is one domain to our collectives; pass -bind-to core for all"
+        ).format(there=there_is, name=mpi.name)
     if mpi.traits.BINDS_TO == "shares":
         return _(
             "{there}; {name} by itself gives each rank its share of the cores, which lies within one where there are "
             "at least as many ranks as domains: UNISONO_VERBOSE=1 in a run tells how many are seen"
-        ).format(there=there, name=mpi.name)
+        ).format(there=there_is, name=mpi.name)
     if binding_is_set(machine):
         return _(
             "{there}; the environment says how ranks are bound: UNISONO_VERBOSE=1 in a run tells how many are seen"
-        ).format(there=there)
+        ).format(there=there_is)
     return _(
-        "{there}; {name} by itself binds ranks within one, unless there are more than cores: "
-        "our collectives see all that have ranks"
-    ).format(there=there, name=mpi.name)
+        "{there}; {name} by itself binds ranks within a NUMA domain, unless there are more than cores: "
+        "our collectives see all that have ranks, and the caches within where ranks are bound to cores"
+    ).format(there=there_is, name=mpi.name)
 
 
 def binding_is_set(machine: Machine) -> bool:

@@ -146,14 +146,14 @@ def _tuned_serves(setting: Setting, machine: Machine, case: Case) -> bool:
 
 def _unbound(study: Study, machine: Machine) -> list[str]:
     """What to write for our algorithms that need ranks bound within domains, where nothing binds any."""
-    mpi, domains = machine.mpi, len(machine.numa_nodes)
-    if mpi is None or mpi.binds or domains == 1 or "placement" in study.parameters:
+    mpi = machine.mpi
+    if mpi is None or mpi.binds or not machine.has_domains or "placement" in study.parameters:
         return []
     return [
         N_(
-            "This machine has {domains} NUMA domains, and {name} by itself binds no ranks within "
+            "This node has several domains (sockets, NUMA domains, caches), and {name} by itself binds no ranks within "
             'one: unisono/domains is compared only with placement = ["block"] in the study.'
-        ).format(domains=domains, name=mpi.name)
+        ).format(name=mpi.name)
     ]
 
 

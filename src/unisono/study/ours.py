@@ -143,17 +143,13 @@ def groups(study: Study, machine: Machine) -> list[Ranks]:
 def _places(study: Study, machine: Machine, nodes: int, ppn: int) -> list[str | None]:
     """Which domains the library sees depends on where ranks are bound, where a node has several."""
     values = study.parameters.get("placement", [])
-    if not has_domains(machine) or not values:
+    if not machine.has_domains or not values:
         return [None]
     if "all" in values or "available" in values:
         values = [*values, *available_values("placement", machine, None)]
     asked = [Setting({"placement": value}) for value in values if value not in ("all", "available")]
     kept, _ = fold([DEFAULT, *asked], machine, nodes, ppn)
     return [setting.get("placement", DEFAULT_PLACES) for setting in kept]
-
-
-def has_domains(machine: Machine) -> bool:
-    return len(machine.numa_nodes) > 1 or len({cpu.socket for cpu in machine.cpus}) > 1
 
 
 def offered(candidates: Candidates, case: Case, setting: Setting) -> tuple[OwnAlgorithm, ...]:

@@ -1,4 +1,4 @@
-/* Broadcasts and sums of many sizes, three of each; "right" by every rank that got what was sent. */
+/* Broadcasts and sums of many sizes up to what the argument says (2 MiB), three of each; "right" by every rank that got what was sent. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 int main(int count, char **arguments)
 {
     int rank, ranks, wrong = 0;
-    const size_t most = 1 << 21;
+    const size_t most = count > 1 ? (size_t)atol(arguments[1]) : 1 << 21;
     signed char *data = malloc(most);
     MPI_Init(&count, &arguments);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -1,6 +1,6 @@
 /* Domains: which a process is bound to, by trees of /sys that are put together as Linux shows such machines; and that
  * pages lie where the rank runs that fills its part, on whatever machine this is. */
-#include "numa.h"
+#include "bound.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -65,10 +65,10 @@ static bool bound(int from, int to, int numa, int socket)
     struct cpus cpus = {{0}};
     for (int cpu = from; cpu <= to; cpu++)
         cpus_add(&cpus, cpu);
-    struct bound found = numa_bound(root, &cpus);
-    if (found.numa != numa || found.socket != socket)
-        fprintf(stderr, "CPUs %d-%d: domain %d, socket %d\n", from, to, found.numa, found.socket);
-    return found.numa == numa && found.socket == socket;
+    struct bound found = bound_within(root, &cpus);
+    if (found.in[BY_NUMA] != numa || found.in[BY_SOCKET] != socket)
+        fprintf(stderr, "CPUs %d-%d: domain %d, socket %d\n", from, to, found.in[BY_NUMA], found.in[BY_SOCKET]);
+    return found.in[BY_NUMA] == numa && found.in[BY_SOCKET] == socket;
 }
 
 /* 2 x 96 cores, four domains a socket, SMT off; a domain of memory alone. */
@@ -102,7 +102,65 @@ static void test_xeon(void)
     CHECK(bound(17, 18, -1, -1));
     struct cpus both = {{0}};
     cpus_add(&both, 3), cpus_add(&both, 39); /* the threads of a core */
-    CHECK(numa_bound(root, &both).numa == 0 && numa_bound(root, &both).socket == 0);
+    CHECK(bound_within(root, &both).in[BY_NUMA] == 0 && bound_within(root, &both).in[BY_SOCKET] == 0);
+    clear();
+}
+
+/* A file of one of a CPU's caches. */
+static void put_cache(int cpu, int index, const char *name, const char *text)
+{
+    char format[96];
+    snprintf(format, sizeof format, "sys/devices/system/cpu/cpu%%d/cache/index%d/%s", index, name);
+    put(text, format, cpu);
+}
+
+/* Its caches, as Linux lists them: of data, of instructions, and two more; `shared` have the last one in common. */
+static void put_caches(int cpu, const char *shared, const char *pair)
+{
+    static const char *const kinds[] = {"Data\n", "Instruction\n", "Unified\n", "Unified\n"};
+    static const char *const levels[] = {"1\n", "1\n", "2\n", "3\n"};
+    for (int index = 0; index < 4; index++) {
+        put_cache(cpu, index, "type", kinds[index]);
+        put_cache(cpu, index, "level", levels[index]);
+        put_cache(cpu, index, "shared_cpu_list", index == 3 ? shared : pair);
+    }
+}
+
+static bool bound_to_caches(int from, int to, int last, int inner)
+{
+    struct cpus cpus = {{0}};
+    for (int cpu = from; cpu <= to; cpu++)
+        cpus_add(&cpus, cpu);
+    struct bound found = bound_within(root, &cpus);
+    if (found.in[BY_CACHE] != last || found.in[BY_INNER_CACHE] != inner)
+        fprintf(stderr, "CPUs %d-%d: cache %d, below %d\n", from, to, found.in[BY_CACHE], found.in[BY_INNER_CACHE]);
+    return found.in[BY_CACHE] == last && found.in[BY_INNER_CACHE] == inner;
+}
+
+/* Eight cores share a cache, the two threads of each another; the kernel numbers second threads after all cores. */
+static void test_caches(void)
+{
+    char pair[16];
+    for (int cpu = 0; cpu < 16; cpu++) {
+        snprintf(pair, sizeof pair, "%d,%d\n", cpu, cpu + 16);
+        put_caches(cpu, cpu < 8 ? "0-7,16-23\n" : "8-15,24-31\n", pair);
+    }
+    CHECK(bound_to_caches(0, 0, 0, 0) && bound_to_caches(5, 5, 0, 5) && bound_to_caches(15, 15, 8, 15));
+    CHECK(bound_to_caches(2, 3, 0, -1)); /* two cores */
+    CHECK(bound_to_caches(7, 8, -1, -1) && bound_to_caches(40, 40, -1, -1));
+    clear();
+
+    /* Twelve cores with a second-level cache in common, which is the last one: none below counts. */
+    for (int index = 0; index < 2; index++) {
+        put_cache(3, index, "type", index == 0 ? "Data\n" : "Unified\n");
+        put_cache(3, index, "level", index == 0 ? "1\n" : "2\n");
+        put_cache(3, index, "shared_cpu_list", index == 0 ? "3\n" : "0-11\n");
+    }
+    CHECK(bound_to_caches(3, 3, 0, -1));
+    put_cache(3, 1, "level", "99\n");
+    CHECK(bound_to_caches(3, 3, 3, -1)); /* what is no level is none */
+    put_cache(3, 0, "shared_cpu_list", "\n");
+    CHECK(bound_to_caches(3, 3, -1, -1));
     clear();
 }
 
@@ -129,12 +187,12 @@ static bool go_to(int domain, const struct cpus *allowed)
 {
     struct cpus here = {{0}};
     bool any = false;
-    for (int cpu = 0; cpu < NUMA_CPUS; cpu++) {
+    for (int cpu = 0; cpu < BOUND_CPUS; cpu++) {
         struct cpus one = {{0}};
         if (!cpus_have(allowed, cpu))
             continue;
         cpus_add(&one, cpu);
-        if (numa_bound("", &one).numa == domain)
+        if (bound_within("", &one).in[BY_NUMA] == domain)
             cpus_add(&here, cpu), any = true;
     }
     return any && sched_setaffinity(0, sizeof here, (cpu_set_t *)(void *)here.words) == 0;
@@ -181,6 +239,7 @@ int main(void)
     CHECK(mkdtemp(root) != NULL);
     test_epyc();
     test_xeon();
+    test_caches();
     test_unknown();
     test_pretended();
     test_placement();
