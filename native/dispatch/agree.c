@@ -35,6 +35,7 @@ static const struct variable {
     {"UNISONO_FAKE_NODES", false, false},     {"UNISONO_FAKE_NUMA", false, false},
     {"UNISONO_SHARED_MEMORY", false, false},  {"UNISONO_PATIENCE", false, false},
     {"UNISONO_REQUIRED", false, false},       {"UNISONO_CELLS", false, false},
+    {"UNISONO_XPMEM", false, false},
 };
 enum { COUNT = sizeof variables / sizeof *variables };
 _Static_assert(VARIABLES + COUNT <= AGREEMENT_ITEMS, "a record has room for all");

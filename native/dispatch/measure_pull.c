@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "measure_ways.h"
+#include "node/attach.h"
 #include "node/exchange.h"
 #include "node/node.h"
 #include "node/trade.h"
@@ -116,8 +117,8 @@ void measure_pull_print(void)
     const double us = 1e-6;
     if (pull_slower() > 0)
         fprintf(stderr,
-                "unisono: to read another rank's memory takes %.1f times as long as a copy, and %.2f us to begin\n",
-                pull_slower(), pull_call() / us);
+                "unisono: to read another rank's memory%s takes %.1f times as long as a copy, and %.2f us to begin\n",
+                attach_works() ? ", which is attached (XPMEM)," : "", pull_slower(), pull_call() / us);
     if (exchange_pull_measured == 0)
         return;
     fprintf(stderr, "unisono: a block to another rank of the node, through cells and read where it is:");

@@ -24,10 +24,11 @@ extern char **environ;
 static unsigned chosen_ways(void)
 {
     static const char *const begin[] = {
-        "OMPI_MCA_pml", "OMPI_MCA_btl", "OMPI_MCA_mtl",  "OMPI_MCA_coll", "OMPI_MCA_smsc", "UCX_TLS",
-        "UCX_RNDV",     "UCX_ZCOPY",    "UCX_BCOPY",     "UCX_MM_",       "UCX_POSIX_",    "UCX_SYSV_",
-        "UCX_CMA_",     "UCX_XPMEM_",   "UCX_KNEM_",     "FI_PROVIDER",   "MPIR_CVAR_",    "MPICH_SMP",
-        "MPICH_SHM",    "MPICH_COLL",   "I_MPI_FABRICS", "I_MPI_SHM",     "I_MPI_ADJUST",  "UNISONO_CELLS"};
+        "OMPI_MCA_pml",  "OMPI_MCA_btl", "OMPI_MCA_mtl", "OMPI_MCA_coll", "OMPI_MCA_smsc",
+        "UCX_TLS",       "UCX_RNDV",     "UCX_ZCOPY",    "UCX_BCOPY",     "UCX_MM_",
+        "UCX_POSIX_",    "UCX_SYSV_",    "UCX_CMA_",     "UCX_XPMEM_",    "UCX_KNEM_",
+        "FI_PROVIDER",   "MPIR_CVAR_",   "MPICH_SMP",    "MPICH_SHM",     "MPICH_COLL",
+        "I_MPI_FABRICS", "I_MPI_SHM",    "I_MPI_ADJUST", "UNISONO_CELLS", "UNISONO_XPMEM"};
     unsigned sum = 0;
     for (char **one = environ; one != NULL && *one != NULL; one++)
         for (size_t i = 0; i < sizeof begin / sizeof *begin; i++)

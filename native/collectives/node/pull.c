@@ -5,6 +5,7 @@
 
 #include "../collectives.h"
 #include "../failure.h"
+#include "attach.h"
 #include "handed.h"
 
 bool pull_must_permit;
@@ -135,7 +136,10 @@ int pull_read(const struct pull *pull, int local, uint64_t remote, void *to, int
         memcpy(to, (const void *)(uintptr_t)remote, (size_t)bytes);
     if (local == pull->local)
         return MPI_SUCCESS;
-    const int64_t left = move(process_vm_readv, pull, local, remote, to, bytes), at = bytes - left;
+    const int64_t there = attach_read(pull->process[local], remote, to, bytes);
+    const int64_t left =
+        move(process_vm_readv, pull, local, remote + (uint64_t)there, (char *)to + there, bytes - there);
+    const int64_t at = bytes - left;
     const bool good = left <= 0 || handed_read(pull->failure, local, remote + (uint64_t)at, (char *)to + at, left);
     return good ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
@@ -147,7 +151,9 @@ int pull_write(const struct pull *pull, int local, uint64_t remote, const void *
     if (local == pull->local)
         return MPI_SUCCESS;
     char *here = (char *)(uintptr_t)from;
-    const int64_t left = move(process_vm_writev, pull, local, remote, here, bytes), at = bytes - left;
+    const int64_t there = attach_write(pull->process[local], remote, here, bytes);
+    const int64_t left = move(process_vm_writev, pull, local, remote + (uint64_t)there, here + there, bytes - there);
+    const int64_t at = bytes - left;
     const bool good = left <= 0 || handed_write(pull->failure, local, remote + (uint64_t)at, here + at, left);
     return good ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
@@ -252,14 +258,17 @@ static void measure(const struct pull *pull, MPI_Comm near, int ranks)
 static bool try(const struct pull *pull, MPI_Comm near, const struct offer *offers, const uint64_t *answers, int ranks)
 {
     if (works(pull, near, offers, answers, ranks)) {
+        attach_start(near, pull->process);
         measure(pull, near, ranks);
         return true;
     }
     if (!agreed(near, may_be_permitted()))
         return false;
     pull_must_permit = agreed(near, permit(true)) && works(pull, near, offers, answers, ranks);
-    if (pull_must_permit)
+    if (pull_must_permit) {
+        attach_start(near, pull->process);
         measure(pull, near, ranks);
+    }
     permit(false);
     return pull_must_permit;
 }
@@ -313,6 +322,7 @@ int pull_start(MPI_Comm near)
 
 void pull_end(void)
 {
+    attach_end();
     free(found);
     found = NULL;
     found_ranks = 0;
