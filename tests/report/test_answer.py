@@ -102,6 +102,16 @@ def test_several_ranks_give_several_answers_and_a_headline_over_them() -> None:
     )
 
 
+def test_a_default_that_is_kept_for_all_ranks_does_not_depend_on_them() -> None:
+    plans = [decided(Setting(), {"bcast": Interval(1, 1, 1)}, nodes=nodes, ppn=1) for nodes in (2, 4)]
+    found = headline.answers(decision_with(*plans), {})
+    assert headline.title(found) == "On this machine, the default is kept, whatever the number of ranks."
+    proven = {Case("bcast", 2, 1): proof.Proven(Case("bcast", 2, 1), SAME, 5, "no difference", ())}
+    (first, second) = headline.answers(decision_with(*plans), proven, "ranks")
+    assert (first.kept, second.kept) == (False, True)  # the first is served by our library, whose sums repeat
+    assert "depends on the ranks" in headline.title([first, second])
+
+
 def test_no_decision_is_said() -> None:
     assert "no decision" in headline.title(headline.answers(decision_with(), {}))
 
