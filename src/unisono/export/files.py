@@ -11,7 +11,7 @@ from unisono.core.reading import open_regular
 from unisono.core.writing import write
 from unisono.export.carried import JSON_RULES, RULES
 from unisono.export.content import OpenStudy, content_of
-from unisono.export.formats import FORMATS, Format, han, named, rules
+from unisono.export.formats import FORMATS, Format, han, library, named, rules
 from unisono.export.provenance import MADE_BY
 from unisono.export.seal import is_edited, sealed
 from unisono.export.words import plan_words
@@ -53,7 +53,7 @@ def export(
     paths = [content.directory / name for name in texts]
     for path, text in zip(paths, texts.values(), strict=True):
         if path not in keep:
-            write(path, sealed(path, text))
+            write(path, sealed(path, text) if isinstance(text, str) else text)
     for name in (RULES, JSON_RULES):
         if name not in texts and RULES in writer.FILES and content.directory / name not in keep:
             _remove_ours(content.directory / name)
@@ -130,8 +130,8 @@ def exportable(
     ]
     return instead, [
         N_(
-            "The best plan needs our library (unisono run, or --format rules), which no file of "
-            "the MPI can ask for. This is the best without it: launch setting {launch}"
+            "The best plan needs our library (unisono run, or --format library), which this format cannot ask for. "
+            "This is the best without it: launch setting {launch}"
         ).format(launch=instead.launch)
         + (f"; gains {', '.join(lost)}" if lost else "")
     ]
@@ -149,8 +149,8 @@ def caveats(tuning: Tuning, plan: Plan, machine: Machine, format: str = "") -> l
         notes.append(
             N_(
                 "reductions are reproducible ({level}) only where our library serves them: with unisono run or "
-                "--format {ours}; no file of the MPI can ask for that"
-            ).format(level=tuning.study.reproducible, ours=OURS)
+                "--format {ours}"
+            ).format(level=tuning.study.reproducible, ours=library.NAME)
         )
     return notes
 
