@@ -10,7 +10,7 @@ from unisono.core.language import N_, _
 from unisono.core.reading import open_regular
 from unisono.core.writing import write
 from unisono.export.carried import JSON_RULES, RULES
-from unisono.export.content import OpenStudy, content_of
+from unisono.export.content import Content, OpenStudy, content_of
 from unisono.export.formats import FORMATS, Format, han, library, named, rules
 from unisono.export.provenance import MADE_BY
 from unisono.export.seal import is_edited, sealed
@@ -70,7 +70,7 @@ def unsaid(tuning: Tuning, format: str, plan: Plan, machine: Machine, directory:
     content = content_of(tuning, plan, machine, directory)
     if writer.expresses(content):
         return []
-    others = ", ".join(other.NAME for other in _of(machine) if other.expresses(content))
+    others = ", ".join(other.NAME for other in _of(machine) if _expresses(other, content))
     here = f"{plan.nodes} x {plan.ppn} ranks, {plan.launch}"
     if writer.BY_TUNE:
         return [N_("format {format}: the files set nothing for {here}").format(format=format, here=here)]
@@ -94,7 +94,14 @@ def _says(format: Format, tuning: Tuning, plan: Plan, machine: Machine, weights:
         plan, _notes = exportable(tuning, plan, format.NAME, weights)
     except UserError:
         return False
-    return format.expresses(content_of(tuning, plan, machine, Path()))
+    return _expresses(format, content_of(tuning, plan, machine, Path()))
+
+
+def _expresses(format: Format, content: Content) -> bool:
+    try:
+        return format.expresses(content)
+    except UserError:
+        return False
 
 
 def edited(format: str, directory: Path) -> list[Path]:

@@ -46,7 +46,8 @@ class Format(Protocol):
         """Whether this MPI, or our library in it, reads it."""
 
     def expresses(self, content: Content) -> bool:
-        """Whether the plan has anything that this format can say."""
+        """Whether the plan has anything that this format can say. Raises UserError where this MPI's version would not
+        take it."""
 
     def write(self, content: Content) -> Mapping[str, str | bytes]:
         """Name -> what is in each file. Raises UserError for what this MPI's version would not take."""
