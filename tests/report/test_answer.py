@@ -180,6 +180,20 @@ def test_every_proven_case_is_a_row_with_both_intervals(
     assert found["table"]["failures"] == ["A tuned launch on 1 × 2 ranks did not deliver (hung): no answer within 60 s"]
 
 
+@pytest.mark.parametrize(("sizes", "said"), [(0, False), (1, False), (2, True), (9, True)])
+def test_a_proof_that_contradicts_the_study_is_said_to(
+    sizes: int, said: bool, study: StudyData, decision: Decision, views: list[CaseView]
+) -> None:
+    document = synthetic_decisions.verification(study, decision)
+    view = next(view for view in views if view.case == Case("allreduce", 1, 2))
+    expected = {estimate.size: estimate.gain for estimate in view.chosen if not estimate.setting.is_default}
+    for at, size in enumerate(size for size in document["cases"][0]["sizes"] if size["size"] in expected):
+        gain, factor = expected[size["size"]], 3.0 if at < sizes else 1.0
+        size["gain"] = {"low": gain.low * factor, "mid": gain.mid * factor, "high": gain.high * factor}
+    remarks = [r for r in rows(views, decision, document)["table"]["remarks"] if "not what the study expected" in r]
+    assert [r.startswith("allreduce, 1 × 2 ranks: at ") for r in remarks] == [True] * said
+
+
 def test_wrong_results_are_a_bad_verdict(study: StudyData, decision: Decision, views: list[CaseView]) -> None:
     document = synthetic_decisions.verification(study, decision)
     document["cases"][0]["verdict"] = "wrong results"
