@@ -82,10 +82,8 @@ class Store:
         """A new study. Raises UserError when the file exists or the place cannot be written."""
         if path.exists():
             raise UserError(_("{path}: exists; continue it with --resume, or choose another -o DIR").format(path=path))
-        if path.parent.exists() and not path.parent.is_dir():
-            raise UserError(_("{path}: is a file; -o DIR names a directory for all outputs").format(path=path.parent))
         with database.disk_errors(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            database.make_folder(path.parent)
             lock = database.take_lock(path)
             partial = path.with_suffix(".new")
             partial.unlink(missing_ok=True)
