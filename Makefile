@@ -61,6 +61,7 @@ lint: $(VENV)/.test-installed
 	$(BIN)/mypy
 
 install: $(VENV)/.installed
+	@echo 'Unisono is in $(abspath $(BIN)). Next: export PATH="$$PATH:$(abspath $(BIN))"; unisono doctor; unisono tune'
 
 $(VENV)/bin/pip:
 	$(PYTHON) tools/make_venv.py $(VENV)

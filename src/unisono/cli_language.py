@@ -34,6 +34,8 @@ PARSER_TEXTS = (
     N_("Got unexpected extra arguments ({arguments})"),
     N_("'{value}' is not a valid integer."),
     N_("'{value}' is not a valid float."),
+    N_("Input should be a valid integer, unable to parse string as an integer"),
+    N_("Input should be a valid number, unable to parse string as a number"),
     N_("{value} is not in the range {range}."),
     N_("Options"),
     N_("Arguments"),

@@ -118,6 +118,27 @@ def _fake(folder: Path, name: str, says: str) -> str:
     return str(path)
 
 
+def test_a_name_that_is_not_on_the_path_is_answered_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "app").write_text("#!/bin/sh\n")
+    (tmp_path / "app").chmod(0o755)
+    for line, words in (
+        (
+            ["mpirun", "-n", "2", "./app"],
+            r"^mpirun: not on PATH; load the module of your MPI, or write its whole path$",
+        ),
+        (["app"], r"^app: not on PATH, but in this directory: write \./app$"),
+        (["ap"], r"^ap: not on PATH, and not in this directory$"),
+        (["./ap"], r"^\./ap: not a program that can be run$"),
+        (["/no/mpirun", "./app"], r"^/no/mpirun: not a program that can be run$"),
+    ):
+        with pytest.raises(UserError, match=words):
+            launcher_of(line)
+
+
 def test_which_launcher(tmp_path: Path) -> None:
     open_mpi = _fake(tmp_path, "mpirun", "mpirun (Open MPI) 5.0.6")
     mpich = _fake(tmp_path, "mpiexec.mpich", "HYDRA build details:\n    Version:          4.0.2")

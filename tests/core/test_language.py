@@ -18,6 +18,8 @@ from babel.messages.pofile import read_po
 
 from tests.tuning.samples import plan, tuning
 from tools import catalogue as tool
+from unisono.advise.runs import Run
+from unisono.advise.verify import _give_up_as_is
 from unisono.cli_language import wrapped
 from unisono.core import language
 from unisono.core.errors import UserError
@@ -169,6 +171,20 @@ def test_errors_are_japanese_and_end_with_the_same_status(tmp_path: Path) -> Non
     assert done.returncode == 2
     assert "エラー: そのようなオプションはありません: --nonsense" in done.stderr
     assert "使い方: unisono" in done.stderr or "doctor -h" in done.stderr
+
+
+def test_what_the_parser_says_of_a_number_is_japanese() -> None:
+    """Its library has said this in several ways."""
+    done = _unisono("profile", "--as-is", "x", "--", "true", UNISONO_LANG="ja")
+    assert done.returncode == 2
+    assert "'--as-is' の値が正しくありません: " in done.stderr and not re.search("[a-z]+ [a-z]+ [a-z]+$", done.stderr)
+
+
+def test_why_a_program_does_not_run_is_japanese(japanese: None) -> None:
+    root = "mpirun does not run as root without --allow-run-as-root"
+    with pytest.raises(UserError) as raised:
+        _give_up_as_is([Run(0, False, "refused", root, None, 1.0)])
+    assert "起動拒否" in str(raised.value) and not re.search("refused|does not run", str(raised.value))
 
 
 def test_a_language_that_is_none_is_an_error() -> None:

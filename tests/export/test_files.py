@@ -180,7 +180,17 @@ def test_the_list_says_which_formats_can_say_a_plan() -> None:
     document = tuning(plan(launch={"pml": "ob1"}))
     listed = {name: says for name, _label, says in offered(document, document.plan[0], machine())}
     assert listed["openmpi"] and listed["module"]
-    assert not listed["ucx"] and not listed["rules"]
+    assert not listed["ucx"] and not listed["rules"] and not listed["library"]
+
+
+def test_the_list_offers_nothing_that_this_version_would_refuse(tmp_path: Path) -> None:
+    document = tuning(plan(launch={"pml": "ob1"}))
+    for version, says in (("5.0.11", False), ("6.0.0", True)):
+        here = machine(version)
+        listed = {name: found for name, _label, found in offered(document, document.plan[0], here)}
+        assert listed["openmpi-json"] is says
+    with pytest.raises(UserError, match=r"from 6\.0, this is 5\.0\.11: use --format openmpi"):
+        unsaid(document, "openmpi-json", document.plan[0], machine(), tmp_path)
 
 
 def test_the_list_speaks_of_the_plan_that_would_be_exported() -> None:

@@ -102,6 +102,16 @@ def test_several_ranks_give_several_answers_and_a_headline_over_them() -> None:
     )
 
 
+def test_a_default_that_is_kept_for_all_ranks_does_not_depend_on_them() -> None:
+    plans = [decided(Setting(), {"bcast": Interval(1, 1, 1)}, nodes=nodes, ppn=1) for nodes in (2, 4)]
+    found = headline.answers(decision_with(*plans), {})
+    assert headline.title(found) == "On this machine, the default is kept, whatever the number of ranks."
+    proven = {Case("bcast", 2, 1): proof.Proven(Case("bcast", 2, 1), SAME, 5, "no difference", ())}
+    (first, second) = headline.answers(decision_with(*plans), proven, "ranks")
+    assert (first.kept, second.kept) == (False, True)  # the first is served by our library, whose sums repeat
+    assert "depends on the ranks" in headline.title([first, second])
+
+
 def test_no_decision_is_said() -> None:
     assert "no decision" in headline.title(headline.answers(decision_with(), {}))
 
@@ -168,6 +178,20 @@ def test_every_proven_case_is_a_row_with_both_intervals(
     assert str(found["allreduce"]["mark"]).count("<circle") + str(found["allreduce"]["mark"]).count("<rect") >= 3
     assert "5 fresh launches" in found["table"]["note"]
     assert found["table"]["failures"] == ["A tuned launch on 1 × 2 ranks did not deliver (hung): no answer within 60 s"]
+
+
+@pytest.mark.parametrize(("sizes", "said"), [(0, False), (1, False), (2, True), (9, True)])
+def test_a_proof_that_contradicts_the_study_is_said_to(
+    sizes: int, said: bool, study: StudyData, decision: Decision, views: list[CaseView]
+) -> None:
+    document = synthetic_decisions.verification(study, decision)
+    view = next(view for view in views if view.case == Case("allreduce", 1, 2))
+    expected = {estimate.size: estimate.gain for estimate in view.chosen if not estimate.setting.is_default}
+    for at, size in enumerate(size for size in document["cases"][0]["sizes"] if size["size"] in expected):
+        gain, factor = expected[size["size"]], 3.0 if at < sizes else 1.0
+        size["gain"] = {"low": gain.low * factor, "mid": gain.mid * factor, "high": gain.high * factor}
+    remarks = [r for r in rows(views, decision, document)["table"]["remarks"] if "not what the study expected" in r]
+    assert [r.startswith("allreduce, 1 × 2 ranks: at ") for r in remarks] == [True] * said
 
 
 def test_wrong_results_are_a_bad_verdict(study: StudyData, decision: Decision, views: list[CaseView]) -> None:

@@ -135,6 +135,12 @@ def test_an_existing_study_is_not_overwritten(tmp_path: Path) -> None:
         create(tmp_path / "study.db")
 
 
+def test_a_file_where_outputs_should_lie_is_named_as_one(tmp_path: Path) -> None:
+    (tmp_path / "study.db").write_text("")
+    with pytest.raises(UserError, match=r"study\.db: is a file; -o DIR names a directory"):
+        create(tmp_path / "study.db" / "study.db")
+
+
 def test_a_second_writer_is_refused_and_told_who_writes(tmp_path: Path) -> None:
     with create(tmp_path / "study.db"):
         with pytest.raises(UserError, match=f"is being written by process {os.getpid()}"):

@@ -16,7 +16,7 @@ from unisono.core.vocabulary import Setting
 from unisono.export import dispatch
 from unisono.export.serving import compile_serving
 from unisono.tuning import write
-from unisono.tuning.contents import MpiPart
+from unisono.tuning.contents import Conditions, MpiPart
 from unisono.tuning.explain import explain
 
 
@@ -91,8 +91,25 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert document["call"] == {"coll": "unisono", "algorithm": "pull", "segment": "16384"}
     assert document["rule"] == "alltoall 1 4 0 1023 unisono/pull:16384"
     assert document["without_library"]["launch"] == {}
+    assert document["measured_on"] == dict(composed().machine) and document["oversubscribed"] is False
     with pytest.raises(UserError, match="gather was not measured"):
         command(path, **{**asked, "collective": "gather"}, why=True, json=False)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("why", [False, True])
+def test_ranks_that_shared_cpus_are_said(why: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, crowded = tmp_path / "tuning.toml", Conditions(oversubscribed=True, launches=12, ranks=(4,))
+    asked = {"collective": "alltoall", "size": "512", "nodes": None, "ppn": None, "for_": None, "weights": None}
+    write(tuning(), path)
+    command(path, **asked, why=why, json=False)  # type: ignore[arg-type]
+    own = re.sub(r"\s+", " ", capsys.readouterr().out)
+    assert "measured on: Example CPU, Open MPI 5.0.11" in own and "more ranks than CPUs" not in own
+    write(tuning().model_copy(update={"conditions": crowded}), path)
+    command(path, **asked, why=why, json=False)  # type: ignore[arg-type]
+    shared = re.sub(r"\s+", " ", capsys.readouterr().out)
+    assert "measured on: Example CPU, Open MPI 5.0.11; with more ranks than CPUs" in shared
+    command(path, **asked, why=why, json=True)  # type: ignore[arg-type]
+    assert json.loads(capsys.readouterr().out)["oversubscribed"] is True
 
 
 def test_an_algorithm_of_mpich_is_its_files_to_name() -> None:

@@ -34,6 +34,12 @@ def test_settings_gains_rules_and_findings_are_shown() -> None:
     assert '("medium" sizes)' in text
 
 
+def test_where_a_proof_can_be_made_is_said_of_as_many_nodes_as_it_takes() -> None:
+    assert "where its study lies, makes one." in re.sub(r"\s+", " ", shown(tuning(plan())))
+    several = re.sub(r"\s+", " ", shown(tuning(replace(plan(), nodes=4), replace(plan(), nodes=2))))
+    assert "makes one in a job of 4 nodes. Where jobs measured it (--submit), their own reports" in several
+
+
 def test_the_plan_to_use_is_marked() -> None:
     lines = shown(tuning()).splitlines()
     (marked,) = (line for line in lines if "> " in line and "│" in line)

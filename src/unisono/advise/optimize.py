@@ -204,7 +204,7 @@ class Optimizer:
             if run.value is None:
                 raise UserError(
                     _("the program does not run as it is: {status}: {reason}").format(
-                        status=run.status, reason=run.reason
+                        status=_(run.status), reason=translated(run.reason)
                     )
                 )
             if at == 0:

@@ -10,7 +10,7 @@ from unisono.advise.runs import Metric, Run, Verification
 from unisono.advise.timed import timed
 from unisono.cmdline.command import Command
 from unisono.core.errors import UserError
-from unisono.core.language import _
+from unisono.core.language import _, translated
 from unisono.machine.description import Machine
 from unisono.tuning.contents import Tuning
 
@@ -100,11 +100,13 @@ def _give_up_as_is(done: Sequence[Run]) -> None:
     if len(as_is) == 1 and as_is[0].value is None:
         if as_is[0].status == "no metric":
             raise UserError(
-                _("metric: {reason}; run the program once and look at what it prints").format(reason=as_is[0].reason)
+                _("metric: {reason}; run the program once and look at what it prints").format(
+                    reason=translated(as_is[0].reason)
+                )
             )
         raise UserError(
             _("the program does not run as it is: {status}: {reason}").format(
-                status=as_is[0].status, reason=as_is[0].reason
+                status=_(as_is[0].status), reason=translated(as_is[0].reason)
             )
         )
 

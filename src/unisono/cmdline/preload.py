@@ -66,7 +66,7 @@ def launcher_of(argv: Sequence[str]) -> Launcher:
             continue
         found = shutil.which(word)
         if found is None:
-            raise UserError(_("{word}: not a program that can be run").format(word=word))
+            raise _cannot_run(word, _("{word}: not on PATH; load the module of your MPI, or write its whole path"))
         scheduler = of_a_scheduler(word)
         if scheduler is not None:
             return Launcher(scheduler.KIND, at)
@@ -83,8 +83,15 @@ def launcher_of(argv: Sequence[str]) -> Launcher:
         )
     found = shutil.which(argv[0])
     if found is None:
-        raise UserError(_("{argv}: not a program that can be run").format(argv=argv[0]))
+        here = _("{word}: not on PATH, but in this directory: write ./{word}")
+        missing = _("{word}: not on PATH, and not in this directory")
+        raise _cannot_run(argv[0], here if os.access(argv[0], os.X_OK) else missing)
     return Launcher(_PROGRAM if _is_binary(Path(found)) and not _is_shell(found) else _SCRIPT, 0)
+
+
+def _cannot_run(word: str, without_path: str) -> UserError:
+    """`without_path`: what to say of a bare name."""
+    return UserError((_("{word}: not a program that can be run") if os.sep in word else without_path).format(word=word))
 
 
 def _is_binary(program: Path) -> bool:

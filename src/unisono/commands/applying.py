@@ -234,7 +234,7 @@ def verify(
         console.print(sentence, markup=False, soft_wrap=True)
 
     def progress(done: Run) -> None:
-        value = f"{done.value:.6g} s" if done.value is not None else translated(done.status)
+        value = f"{done.value:.6g} s" if done.value is not None else _(done.status)
         console.print(
             (_("  run {number}, tuned: {value}") if done.tuned else _("  run {number}, as is: {value}")).format(
                 number=done.pair + 1, value=value

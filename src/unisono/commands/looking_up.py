@@ -39,7 +39,8 @@ def lookup(
     case = case_of(tuning, nodes, ppn)
     found = explain(tuning, collective, *case, size_of(collective, size), chosen_weights(for_, weights))
     if json:
-        print_json(found.as_dict())
+        of = {} if tuning.simulated else dict(tuning.machine)
+        print_json({**found.as_dict(), "measured_on": of, "oversubscribed": tuning.conditions.oversubscribed})
     elif why:
         _reasons(found)
     else:
@@ -49,10 +50,17 @@ def lookup(
 
 
 def _measured_on(tuning: Tuning) -> str | None:
-    """Of which machine the answer speaks: it need not be this one. None where the tuning does not know, or was
-    simulated, which is said anyway."""
+    """Of which machine the answer speaks, which need not be this one, and whether its ranks had a CPU each. None where
+    the tuning does not know, or was simulated, which is said anyway."""
     parts = [shown(label, tuning.machine[label]) for label in ("CPU", "MPI") if label in tuning.machine]
-    return None if tuning.simulated or not parts else _("measured on: {machine}").format(machine=", ".join(parts))
+    if tuning.simulated or not parts:
+        return None
+    said = (
+        _("measured on: {machine}; with more ranks than CPUs, and the figures hold for that only")
+        if tuning.conditions.oversubscribed
+        else _("measured on: {machine}")
+    )
+    return said.format(machine=", ".join(parts))
 
 
 def _answer(explained: Explanation) -> None:

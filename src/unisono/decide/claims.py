@@ -13,6 +13,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from unisono.decide.robust import Counts, Floats
 from unisono.decide.select import range_means, ranges_of
@@ -43,7 +44,8 @@ class Verdict:
     measured: tuple[int, ...]
     """Indices of the sizes it was compared at."""
     resolution: float
-    """Log difference that would have been noticed at half of the sizes; infinite with too few launches."""
+    """Log difference that would have been claimed at half of the sizes, had it been at all; infinite with too few
+    launches."""
 
 
 def verdicts(
@@ -97,8 +99,14 @@ def _verdicts(
                     kept[row - 1].append(
                         Claim(sizes[first], sizes[last], mean, float(by_size.min()), float(by_size.max()))
                     )
+    # A difference has to pass both tests, too: at each size, and as a mean, here over half of the sizes in a row.
+    length = math.ceil(len(sizes) / 2)
+    totals = sliding_window_view(logs * weights[:, None], length, axis=1).sum(axis=-1)
+    means = totals / sliding_window_view(weights, length).sum(axis=-1)[:, None]
+    shares = np.full(means.shape[1], comparisons * ranges_of(len(sizes), np.array([float(length)]))[0])
+    together = contrasts(means, 0, rounds).half(confidence, shares)
     return [
-        Verdict(tuple(claims), sizes, float(np.median(half[row])) + threshold)
+        Verdict(tuple(claims), sizes, max(float(np.median(half[row])), float(np.max(together[row]))) + threshold)
         for row, claims in enumerate(kept, start=1)
     ]
 

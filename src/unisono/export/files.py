@@ -10,8 +10,8 @@ from unisono.core.language import N_, _
 from unisono.core.reading import open_regular
 from unisono.core.writing import write
 from unisono.export.carried import JSON_RULES, RULES
-from unisono.export.content import OpenStudy, content_of
-from unisono.export.formats import FORMATS, Format, han, named, rules
+from unisono.export.content import Content, OpenStudy, content_of
+from unisono.export.formats import FORMATS, Format, han, library, named, rules
 from unisono.export.provenance import MADE_BY
 from unisono.export.seal import is_edited, sealed
 from unisono.export.words import plan_words
@@ -53,7 +53,7 @@ def export(
     paths = [content.directory / name for name in texts]
     for path, text in zip(paths, texts.values(), strict=True):
         if path not in keep:
-            write(path, sealed(path, text))
+            write(path, sealed(path, text) if isinstance(text, str) else text)
     for name in (RULES, JSON_RULES):
         if name not in texts and RULES in writer.FILES and content.directory / name not in keep:
             _remove_ours(content.directory / name)
@@ -70,7 +70,7 @@ def unsaid(tuning: Tuning, format: str, plan: Plan, machine: Machine, directory:
     content = content_of(tuning, plan, machine, directory)
     if writer.expresses(content):
         return []
-    others = ", ".join(other.NAME for other in _of(machine) if other.expresses(content))
+    others = ", ".join(other.NAME for other in _of(machine) if _expresses(other, content))
     here = f"{plan.nodes} x {plan.ppn} ranks, {plan.launch}"
     if writer.BY_TUNE:
         return [N_("format {format}: the files set nothing for {here}").format(format=format, here=here)]
@@ -94,7 +94,14 @@ def _says(format: Format, tuning: Tuning, plan: Plan, machine: Machine, weights:
         plan, _notes = exportable(tuning, plan, format.NAME, weights)
     except UserError:
         return False
-    return format.expresses(content_of(tuning, plan, machine, Path()))
+    return _expresses(format, content_of(tuning, plan, machine, Path()))
+
+
+def _expresses(format: Format, content: Content) -> bool:
+    try:
+        return format.expresses(content)
+    except UserError:
+        return False
 
 
 def edited(format: str, directory: Path) -> list[Path]:
@@ -130,8 +137,8 @@ def exportable(
     ]
     return instead, [
         N_(
-            "The best plan needs our library (unisono run, or --format rules), which no file of "
-            "the MPI can ask for. This is the best without it: launch setting {launch}"
+            "The best plan needs our library (unisono run, or --format library), which this format cannot ask for. "
+            "This is the best without it: launch setting {launch}"
         ).format(launch=instead.launch)
         + (f"; gains {', '.join(lost)}" if lost else "")
     ]
@@ -149,8 +156,8 @@ def caveats(tuning: Tuning, plan: Plan, machine: Machine, format: str = "") -> l
         notes.append(
             N_(
                 "reductions are reproducible ({level}) only where our library serves them: with unisono run or "
-                "--format {ours}; no file of the MPI can ask for that"
-            ).format(level=tuning.study.reproducible, ours=OURS)
+                "--format {ours}"
+            ).format(level=tuning.study.reproducible, ours=library.NAME)
         )
     return notes
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+import shlex
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from unisono.cmdline.command import command
 from unisono.cmdline.preload import launcher_for, with_variables
@@ -24,10 +26,16 @@ from unisono.export.content import Content
 from unisono.export.probe import ask, probe_program
 from unisono.export.seen import Item
 from unisono.library.recorder import recorder
+from unisono.mpi.launchers.lines import Line
 from unisono.parameters.spelling import require_mpi
 from unisono.tuning.plans import Plan
 
 SERVING = "unisono-rules.conf"
+RULES_IN = "UNISONO_RULES"
+"""The variable that names it to the library."""
+
+Put = Callable[[Sequence[str]], Line]
+"""From the command line of a launch to the one that puts our library into its ranks."""
 
 _ROW = re.compile(
     r"^unisono:\s+(?P<collective>[a-z]+)\s+(?P<first>any|\d+)(\.\.(?P<last>\d+))?\s+(?P<word>\S+)\s+(?P<calls>\d+)\s*$",
@@ -61,8 +69,9 @@ def rows(text: str) -> list[Row]:
     return found
 
 
-def check_served(content: Content, deadline: float) -> tuple[list[Item], list[str]]:
+def check_served(content: Content, deadline: float, put: Put | None = None) -> tuple[list[Item], list[str]]:
     """What was seen of the rules file in the content's directory, as it is now, and the command line that showed it.
+    `put` puts the library into the ranks; without it the one kept here is added to the line.
 
     Raises UserError for a file that is missing or broken (with the line), and as check.check does.
     """
@@ -81,14 +90,22 @@ def check_served(content: Content, deadline: float) -> tuple[list[Item], list[st
         oversubscribe=content.tuning.conditions.oversubscribed,
         extra_mca=words.serving_mca,
     )
-    variables = {"UNISONO_RULES": str(path), "UNISONO_VERBOSE": "1"}
-    library = recorder(require_mpi(machine).mpicc)
-    added = with_variables(line.argv, launcher_for(require_mpi(machine)), library, variables, os.environ)
+    added = (put or adding(content, recorder(require_mpi(machine).mpicc)))(line.argv)
     try:
         listed = rows(ask(added.argv, {**line.env, **added.env}, deadline).output)
     except LaunchError as error:
         return [Item("launch", "runs", error.status, False, error.reason)], [line.shell]
-    return items(calls, listed, bool(calls)), [" ".join(added.argv)]
+    return items(calls, listed, bool(calls)), [shlex.join(added.argv)]
+
+
+def adding(content: Content, library: Path) -> Put:
+    """The library and its rules in the words of the MPI's own launcher."""
+
+    def put(argv: Sequence[str]) -> Line:
+        variables = {RULES_IN: str(content.directory / SERVING), "UNISONO_VERBOSE": "1"}
+        return with_variables(argv, launcher_for(content.mpi), library, variables, os.environ)
+
+    return put
 
 
 def items(calls: Mapping[tuple[str, int], str], listed: Sequence[Row], named: bool) -> list[Item]:

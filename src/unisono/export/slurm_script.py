@@ -12,9 +12,18 @@ from unisono.export.version_words import asking, measured_with
 from unisono.machine.description import Mpi
 
 
-def write_snippet(values: Mapping[str, str], mpi: Mpi, comments: Sequence[str], needs: Sequence[str]) -> str:
+def write_snippet(
+    values: Mapping[str, str],
+    mpi: Mpi,
+    comments: Sequence[str],
+    needs: Sequence[str],
+    ranks: Sequence[str] = (),
+    more: Sequence[str] = (),
+) -> str:
     """To be sourced in a batch script before srun. It sets nothing, and says why, where the MPI on PATH is another
-    version or a file of `needs` cannot be read; with no launcher on PATH (srun alone) it takes the user's word."""
+    version or a file of `needs` cannot be read; with no launcher on PATH (srun alone) it takes the user's word.
+    `ranks`: NAME=VALUE that the tasks get and the script does not, with what a shell expands between double quotes;
+    `more`: lines that stand where the variables are set."""
     ask, wanted = asking(mpi), measured_with(mpi)
     pattern = f"s/{ask.sed}/\\1/p"
     lines = [f"# {line}".rstrip() for line in comments]
@@ -30,12 +39,15 @@ def write_snippet(values: Mapping[str, str], mpi: Mpi, comments: Sequence[str], 
         ]
     lines.append("else")
     lines += [f"export {name}={shlex.quote(value)}" for name, value in values.items()]
-    names = ",".join(values)
+    lines += more
+    theirs, names = ",".join(ranks), ",".join([*values, *ranks])
     lines += [
         "# srun hands everything over, unless the job was submitted with --export=NONE or a list:",
         'case "${SLURM_EXPORT_ENV-ALL}" in',
-        "    ALL | ALL,*) ;;",
-        f"    NONE | NIL) export SLURM_EXPORT_ENV={names} ;;",
+        f'    ALL | ALL,*) export SLURM_EXPORT_ENV="${{SLURM_EXPORT_ENV-ALL}},{theirs}" ;;'
+        if theirs
+        else "    ALL | ALL,*) ;;",
+        f'    NONE | NIL) export SLURM_EXPORT_ENV="{names}" ;;',
         f'    *) export SLURM_EXPORT_ENV="$SLURM_EXPORT_ENV,{names}" ;;',
         "esac",
         "fi",

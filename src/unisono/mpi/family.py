@@ -114,6 +114,10 @@ class Family(Protocol):
     def prefers(self, version: str) -> bool:
         """Whether a copy of a communicator can prefer a component."""
 
+    def lists_for_ranks(self, version: str) -> bool:
+        """Whether its parameter file may list variables that all ranks get (mca_base_env_list), beside what a user's
+        own line sets."""
+
     def sweep_words(self, mpi: Installation) -> dict[str, str]:
         """MCA parameters that a launch needs in which algorithms are switched."""
 

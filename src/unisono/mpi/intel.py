@@ -90,6 +90,10 @@ def prefers(version: str) -> bool:
     return False
 
 
+def lists_for_ranks(version: str) -> bool:
+    return False
+
+
 def sweep_words(mpi: Installation) -> dict[str, str]:
     return {}
 

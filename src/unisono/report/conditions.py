@@ -53,7 +53,9 @@ def at_a_glance(study: StudyData) -> Pairs:
 def _machine(machine: Machine) -> str:
     if machine.source == SIMULATED:
         return _("{name}, simulated").format(name=machine.name)
-    return listed([machine.name, count(machine.cores, "core")]) if machine.is_described else _("unknown")
+    if not machine.is_described:
+        return _("unknown")
+    return listed([machine.name, *([machine.cpu_model] if machine.cpu_model else []), count(machine.cores, "core")])
 
 
 def warnings(study: StudyData, decision: Decision) -> list[str]:

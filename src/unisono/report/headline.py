@@ -23,13 +23,14 @@ _NOISY = 1.6
 @dataclass(frozen=True, slots=True)
 class Answer:
     """For one (nodes, ppn). `sentence` has no markup and no full stop, `whole` has; `proven` says whether `gains` come
-    from a verification."""
+    from a verification, `kept` whether nothing is set, so that the default is kept."""
 
     nodes: int
     ppn: int
     sentence: str
     gains: Mapping[str, Interval]
     proven: bool
+    kept: bool = False
 
     @property
     def whole(self) -> str:
@@ -44,8 +45,9 @@ def answers(decision: Decision, proven: Mapping[Case, Proven], reproducible: str
         cases = {name: Case(name, nodes, ppn) for name in plan.gain}
         fresh = {name: proven[case].gain for name, case in cases.items() if case in proven and proven[case].launches}
         gains = fresh if fresh and len(fresh) == len(plan.gain) else dict(plan.gain)
-        kept = reproducible if gains is fresh else None
-        found.append(Answer(nodes, ppn, sentence(plan, gains, decision, kept), gains, gains is fresh))
+        sums = reproducible if gains is fresh else None
+        said = sentence(plan, gains, decision, sums)
+        found.append(Answer(nodes, ppn, said, gains, gains is fresh, kept=not _what(plan) and sums is None))
     return found
 
 
@@ -160,6 +162,8 @@ def title(found: Sequence[Answer], simulated: str = "") -> str:
         return _("On this machine, {sentence}.").format(sentence=found[0].sentence)
     if not found:
         return _("This study has no decision: nothing was measured that could be compared.")
+    if all(answer.kept for answer in found):
+        return _("On this machine, the default is kept, whatever the number of ranks.")
     best = max(((g.mid, c, a) for a in found for c, g in a.gains.items()), default=None, key=lambda x: x[0])
     if best is None or best[0] <= 1:
         return _("On this machine, the best setting depends on the ranks.")

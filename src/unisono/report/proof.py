@@ -9,10 +9,11 @@ from typing import Any
 
 from unisono.core.interval import Interval
 from unisono.core.language import _, listed, translated
+from unisono.core.sizes import format_size
 from unisono.core.vocabulary import Case
 from unisono.decide.decision import Decision
 from unisono.report.marks import RatioScale, interval_mark, kind, ratio_axis
-from unisono.report.text import count
+from unisono.report.text import count, join
 from unisono.report.view import CaseView, verdict
 from unisono.tuning import words
 
@@ -82,8 +83,35 @@ def table(
         "launches": _("launches each") if measured_any else "",
         "note": _note(decision, fresh),
         "failures": [_failure(failure) for failure in (verification or {}).get("failures", ())],
-        "remarks": [translated(note) for note in (verification or {}).get("notes", ())],
+        "remarks": [
+            *(translated(note) for note in (verification or {}).get("notes", ())),
+            *(said for view in views if (said := _apart(view, fresh.get(view.case), decision.margin))),
+        ],
     }
+
+
+def _apart(view: CaseView, found: Proven | None, margin: float) -> str:
+    """Where the proof contradicts the study: at two sizes or more they differ by more than the margin between their
+    intervals. One size may do so by chance."""
+    expected = {estimate.size: estimate.gain for estimate in view.chosen if not estimate.setting.is_default}
+    sizes = [
+        fresh.size
+        for fresh in (found.sizes if found is not None else ())
+        if (gain := expected.get(fresh.size)) is not None
+        and max(fresh.gain.low / gain.high, gain.low / fresh.gain.high) > 1 + margin
+    ]
+    if len(sizes) < 2:
+        return ""
+    return _(
+        "{collective}, {nodes} × {ppn} ranks: at {sizes} the proof is not what the study expected, beyond both "
+        "intervals. The machine was in another state, or others used it: believe neither of them there before a run on "
+        "a quiet machine."
+    ).format(
+        collective=view.case.collective,
+        nodes=view.case.nodes,
+        ppn=view.case.ppn,
+        sizes=join(format_size(size) for size in sizes),
+    )
 
 
 def _failure(failure: Mapping[str, Any]) -> str:

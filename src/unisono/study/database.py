@@ -121,6 +121,13 @@ def take_lock(path: Path) -> IO[str]:
     return lock
 
 
+def make_folder(folder: Path) -> None:
+    """Where a study is to lie. Raises UserError for a file in its place."""
+    if folder.exists() and not folder.is_dir():
+        raise UserError(_("{path}: is a file; -o DIR names a directory for all outputs").format(path=folder))
+    folder.mkdir(parents=True, exist_ok=True)
+
+
 @contextlib.contextmanager
 def disk_errors(path: Path) -> Iterator[None]:
     """A full disk or a read-only place becomes one clear line; what is in the study stays."""

@@ -83,7 +83,7 @@ class Store:
         if path.exists():
             raise UserError(_("{path}: exists; continue it with --resume, or choose another -o DIR").format(path=path))
         with database.disk_errors(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            database.make_folder(path.parent)
             lock = database.take_lock(path)
             partial = path.with_suffix(".new")
             partial.unlink(missing_ok=True)

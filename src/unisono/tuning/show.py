@@ -34,16 +34,24 @@ def show(tuning: Tuning, *, proven: bool = False) -> Group:
     elif tuning.simulated or tuning.imported:
         parts += [Text(), Text(_("No proof is in this document: on the machine itself unisono verify makes one."))]
     elif tuning.plan and not proven:
-        parts += [
-            Text(),
-            Text(_("No proof is in this document; unisono tune --resume -o DIR, where its study lies, makes one.")),
-        ]
+        parts += [Text(), Text(_unproven(tuning))]
     if tuning.layout:
         parts += [Text(), _layouts(tuning)]
     if tuning.finding:
         parts += [Text(), Text(_("Findings"), style="bold")]
         parts += [Text(f"- {translated(finding.text)}") for finding in tuning.finding]
     return Group(*parts)
+
+
+def _unproven(tuning: Tuning) -> str:
+    """Where a proof can be made: a login node has not the ranks for it."""
+    nodes = max(nodes for nodes, _ppn in tuning.cases())
+    if nodes == 1:
+        return _("No proof is in this document; unisono tune --resume -o DIR, where its study lies, makes one.")
+    return _(
+        "No proof is in this document; unisono tune --resume -o DIR, where its study lies, makes one in a job of "
+        "{nodes} nodes. Where jobs measured it (--submit), their own reports have their proofs."
+    ).format(nodes=nodes)
 
 
 def _about(tuning: Tuning) -> Table:

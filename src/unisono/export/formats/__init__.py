@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol
 
 from unisono.core.errors import UserError
@@ -10,6 +11,7 @@ from unisono.export.content import Content
 from unisono.export.formats import (
     han,
     intel,
+    library,
     module,
     mpich_env,
     mpich_json,
@@ -44,10 +46,11 @@ class Format(Protocol):
         """Whether this MPI, or our library in it, reads it."""
 
     def expresses(self, content: Content) -> bool:
-        """Whether the plan has anything that this format can say."""
+        """Whether the plan has anything that this format can say. Raises UserError where this MPI's version would not
+        take it."""
 
-    def write(self, content: Content) -> dict[str, str]:
-        """Name -> text of each file. Raises UserError for what this MPI's version would not take."""
+    def write(self, content: Content) -> Mapping[str, str | bytes]:
+        """Name -> what is in each file. Raises UserError for what this MPI's version would not take."""
 
     def check(self, content: Content, deadline: float) -> tuple[list[Item], list[str]]:
         """What the MPI made of the files in the content's directory, as they are now, and the command lines that
@@ -68,6 +71,7 @@ FORMATS: tuple[Format, ...] = (
     slurm,
     reframe,
     rules,
+    library,
 )
 
 

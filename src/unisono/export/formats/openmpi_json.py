@@ -18,7 +18,13 @@ BY_TUNE = False
 TAKES_LIBRARY = False
 
 read_by = openmpi.read_by
-expresses = openmpi.expresses
+
+
+def expresses(content: Content) -> bool:
+    if not openmpi.expresses(content):
+        return False
+    _refuse_old(content)
+    return True
 
 
 def write(content: Content) -> dict[str, str]:

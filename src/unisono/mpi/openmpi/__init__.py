@@ -114,6 +114,11 @@ def prefers(version: str) -> bool:
     return at_least(version, _PREFERS)
 
 
+def lists_for_ranks(version: str) -> bool:
+    """mpirun of 4.1 reads the list, too, and then ends every line that has an -x of its own."""
+    return at_least(version, "5")
+
+
 def sweep_words(mpi: Installation) -> dict[str, str]:
     """Before 5.0.6 coll/tuned decides at MPI_Init whether it will look at forced algorithms (tried on 4.1.4: writing
     the switch later fails with MPI_T_ERR_CVAR_SET_NEVER). Without a forced algorithm the switch changes nothing:
