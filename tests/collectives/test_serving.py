@@ -186,3 +186,15 @@ def test_a_way_through_shared_memory_that_there_is_not_is_named(tmp_path: Path) 
     ran = run(tools, tmp_path, program, ranks=2, env=env, record=False)
     assert (ran.status, ran.out.count("right")) == (0, 2), ran.out + ran.error
     assert ran.error.count("UNISONO_CELLS: tradde is none of soon, late, past, traded and fetched") == 1, ran.error
+
+
+def test_memory_is_attached_where_there_is_xpmem_and_else_it_is_said(tmp_path: Path) -> None:
+    tools = toolchain("openmpi5")
+    program = compiled(tools, tmp_path, str(PROGRAMS / "sizes.c"))
+    env = SERVE | {"UNISONO_XPMEM": "1", "UNISONO_FORCE": "bcast=unisono/pull,allreduce=unisono/pull"}
+    ran = run(tools, tmp_path, program, ranks=3, env=env, record=False)
+    assert (ran.status, ran.out.count("right")) == (0, 3), ran.out + ran.error
+    if not Path("/dev/xpmem").exists():
+        said = "unisono: UNISONO_XPMEM: there is no /dev/xpmem; other ranks' memory is read by system calls\n"
+        assert ran.error.count(said) == 1, ran.error
+    assert ("is attached (XPMEM)" in ran.error) == ("unisono: UNISONO_XPMEM:" not in ran.error)
