@@ -201,6 +201,14 @@ static int at_depth(const struct levels *levels, int ranks, int depth, int rank)
     return depth == 0 ? 0 : depth > levels->count ? rank : levels->domain_of[(depth - 1) * ranks + rank];
 }
 
+int levels_mate_of(const struct levels *levels, int ranks, int depth)
+{
+    for (int rank = 1; rank < ranks; rank++)
+        if (at_depth(levels, ranks, depth, rank) == 0 && at_depth(levels, ranks, depth + 1, rank) != 0)
+            return rank;
+    return -1;
+}
+
 /* `counts`: room for each rank. */
 static void find_widest(struct levels *levels, int ranks, int *counts)
 {

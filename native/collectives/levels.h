@@ -43,6 +43,8 @@ int levels_mate(int depth);
 /* `theirs`: the ranks' numbers in the world, all of this node. Needs levels_free(). */
 void levels_find(struct levels *levels, const int *theirs, int ranks);
 void levels_free(struct levels *levels);
+/* The lowest rank that is with the first one at this depth, but no deeper; -1: none. */
+int levels_mate_of(const struct levels *levels, int ranks, int depth);
 
 /* Which depths to go through so that everybody hears of everybody soonest: `chosen` gets the first, 0, and those below
  * it; returns how many. The last of them hands out to single ranks. meet[i]: what it takes two ranks that meet at depth i

@@ -14,6 +14,7 @@
 #include "measure_pull.h"
 #include "measure_ways.h"
 #include "node/crowd.h"
+#include "node/meet.h"
 #include "node/pull.h"
 #include "nonblocking.h"
 #include "ordered.h"
@@ -180,6 +181,7 @@ bool job_prepare(void)
     topology_heed_places(job.reproducible == REPRODUCIBLE_NOT); /* the next job has other nodes */
     crowd_heed_others(job.reproducible != REPRODUCIBLE_RUNS);
     pull_heed_measured(job.reproducible != REPRODUCIBLE_RUNS);
+    meet_heed_measured(job.reproducible != REPRODUCIBLE_RUNS);
     mine[GOOD] = reserve_start(ranks);
     PMPI_Allreduce(mine, all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD); /* what follows all do together */
     if (!all[GOOD]) {

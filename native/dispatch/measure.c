@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "node/cells.h"
+#include "node/meet.h"
 #include "node/node.h"
 #include "node/pull.h"
 #include "nonblocking.h"
@@ -12,7 +13,7 @@
 #include "comm_state.h"
 #include "trial.h"
 
-enum { MEETINGS = 8, ROUNDS = 16, LONG_ROUNDS = 4, CROWDED_ROUNDS = 9, LONG_BYTES = 128 << 10, AT_ONCE = 8 };
+enum { ROUNDS = 16, LONG_ROUNDS = 4, CROWDED_ROUNDS = 9, LONG_BYTES = 128 << 10, AT_ONCE = 8 };
 
 /* The quickest of some rounds is what the machine can do; the first ones are slower. */
 static double least(double (*round)(struct coll_comm *, void *, int64_t), struct coll_comm *comm, void *room,
@@ -51,45 +52,15 @@ static double meet(struct coll_comm *comm, void *room, int64_t bytes)
     return PMPI_Wtime() - start;
 }
 
-/* Mean of several meetings behind one another: in one alone a rank may come when the other has long been there. Of the first
- * rank of the node and `other`, while the rest pass the steps; -1: of all ranks. */
-static double meet_often(struct coll_comm *comm, void *room, int64_t other)
-{
-    (void)room;
-    struct node *node = comm->node;
-    double start = PMPI_Wtime();
-    for (int i = 0; i < MEETINGS; i++) {
-        if (other < 0) {
-            node_barrier(comm);
-            continue;
-        }
-        uint64_t step = node_steps(node, 1);
-        if (node->rank == 0 || node->rank == (int)other) {
-            line_room(comm, step);
-            line_post(node, step);
-            line_wait(comm, node->rank == 0 ? (int)other : 0, step);
-        }
-        node_pass(node, step + 1);
-    }
-    return (PMPI_Wtime() - start) / MEETINGS;
-}
-
 /* What it takes the first rank and one that it meets at each depth of the node, and what each of the others adds. */
 static void measure_levels(struct coll_comm *comm, struct costs *costs)
 {
-    const int levels = levels_of_node(), ranks = comm->node->ranks;
-    if (comm->crowded || ranks < 3)
-        return;
-    const double all = least(meet_often, comm, NULL, -1, LONG_ROUNDS);
-    double two = 0; /* at the deepest depth so far at which there is another rank */
-    for (int depth = 0; depth <= levels; depth++) {
-        const int other = levels_mate(depth);
-        two = other > 0 ? least(meet_often, comm, NULL, other, LONG_ROUNDS) : two;
-        costs->meet[depth] = two;
-        node_barrier(comm);
-    }
-    /* Where the clock does not tell them apart; no rank is free. */
-    costs->meet_more = fmax((all - costs->meet[0]) / (ranks - 2), costs->meet[0] / 100);
+    int mates[LEVELS + 1];
+    const int depths = levels_of_node() + 1;
+    for (int depth = 0; depth < depths; depth++)
+        mates[depth] = levels_mate(depth);
+    if (!meet_measure(comm, mates, depths, costs->meet, &costs->meet_more))
+        costs->meet_more = 0;
 }
 
 /* What every rank takes to read at once what its neighbour has just written: as the study measures it

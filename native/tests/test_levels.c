@@ -47,6 +47,8 @@ static void test_epyc(void)
     expect_widest(&levels, 1, 4, 96);
     for (int depth = 0; depth <= 3; depth++)
         CHECK(levels.meet[depth] == depth);
+    CHECK(levels_mate_of(&levels, MOST, 0) == 96 && levels_mate_of(&levels, MOST, 2) == 8);
+    CHECK(levels_mate_of(&levels, MOST, 3) == 1);
     CHECK(levels.domain_of[2 * MOST + 17] == 2 && levels.domain_of[MOST + 100] == 4 && levels.domain_of[100] == 1);
 
     /* Where the next one costs as much as to meet, few levels; where meeting is all that costs, one; else what a cache has

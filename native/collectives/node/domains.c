@@ -5,6 +5,7 @@
 
 #include "../group/cost.h"
 #include "bcast.h"
+#include "meet.h"
 #include "node.h"
 
 bool domains_apply(const struct coll_comm *comm, const struct shape *shape)
@@ -14,12 +15,13 @@ bool domains_apply(const struct coll_comm *comm, const struct shape *shape)
            shape->element <= DOMAINS_ELEMENT && (shape->commutative || levels->in_order);
 }
 
-struct domains_way domains_way(const struct coll_comm *comm)
+/* meet, more: as those of struct costs. */
+static struct domains_way way_of(const struct coll_comm *comm, const double *meet, double more)
 {
     const struct levels *levels = &comm->topology.levels;
     struct domains_way way = {0};
     int depth[LEVELS + 1], below = levels->count + 1;
-    way.count = levels_choose(levels, comm->costs.meet, comm->costs.meet_more, depth);
+    way.count = levels_choose(levels, meet, more, depth);
     for (int level = 0; level < way.count; level++) {
         const int at = way.depth[level] = depth[way.count - 1 - level];
         way.meet[level] = levels->meet[at];
@@ -27,6 +29,11 @@ struct domains_way domains_way(const struct coll_comm *comm)
         below = at;
     }
     return way;
+}
+
+struct domains_way domains_way(const struct coll_comm *comm)
+{
+    return way_of(comm, comm->costs.meet, comm->costs.meet_more);
 }
 
 double domains_latency(const struct coll_comm *comm, const struct domains_way *way, double first, double each)
@@ -136,11 +143,32 @@ static bool is_of(const struct domains *domains, int k, int local)
     return true;
 }
 
+/* The way that was found to be the quickest: at MPI_Init or, where costs are those of a study or of nobody, now. Collective
+ * over the node, the same on all ranks. */
+static struct domains_way measured_way(struct coll_comm *comm)
+{
+    const struct levels *levels = &comm->topology.levels;
+    struct {
+        double meet[LEVELS + 1], more;
+    } found = {{0}, 0};
+    int mates[LEVELS + 1];
+    double seconds[LEVELS + 1];
+    for (int depth = 0; depth <= levels->count; depth++)
+        mates[depth] = levels_mate_of(levels, comm->ranks, depth);
+    if (comm->costs.meet_more > 0 || !meet_measure(comm, mates, levels->count + 1, seconds, &found.more))
+        return domains_way(comm);
+    for (int depth = 0; depth <= levels->count; depth++)
+        found.meet[levels->meet[depth]] = seconds[depth];
+    _Static_assert(sizeof found <= LINE_ROOM, "it goes in a line");
+    node_bcast_inline(comm, 0, &found, sizeof found);
+    return way_of(comm, found.meet, found.more);
+}
+
 /* Who is in which level, and its memory. */
-static bool prepare(struct domains *domains, const struct coll_comm *comm)
+static bool prepare(struct domains *domains, const struct coll_comm *comm, const struct domains_way *taken)
 {
     const struct topology *topology = &comm->topology;
-    const struct domains_way way = domains_way(comm);
+    const struct domains_way way = *taken;
     const int me = topology->local, locals = topology->locals;
     int *seen = calloc((size_t)locals, sizeof *seen);
     domains->count = way.count;
@@ -177,8 +205,9 @@ static struct domains *ready(struct coll_comm *comm)
 {
     struct domains *domains = comm->domains;
     if (domains == NULL) {
+        const struct domains_way way = measured_way(comm);
         domains = comm->domains = calloc(1, sizeof *domains);
-        if (!segment_agree(comm, domains != NULL && prepare(domains, comm))) {
+        if (!segment_agree(comm, domains != NULL && prepare(domains, comm, &way))) {
             domains_free(comm);
             return NULL; /* tried again at the next call: some ranks may have no memory to remember it */
         }
