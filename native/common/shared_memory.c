@@ -8,11 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 static const char folder[] = "/dev/shm";
+
+/* Address space that stays free where it is limited (ulimit -v): for calls, which take up to 16 MiB and twice as much to pack, and
+ * for the program, which would meet the limit where it does not without us. */
+static const rlim_t left_free = (rlim_t)64 << 20;
 
 /* Process numbers mean something only within their namespace, and containers may share /dev/shm. */
 static void prefix(char *text, size_t bytes)
@@ -103,16 +108,41 @@ void shared_memory_unname(const struct shared_place *place)
         unlink(place->path);
 }
 
+static rlim_t limit_of(int which)
+{
+    struct rlimit limit;
+    return getrlimit(which, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+}
+
 int shared_memory_fill(int file, size_t start, size_t bytes)
 {
     int error = EINTR;
+    if (start + bytes > limit_of(RLIMIT_FSIZE)) /* the kernel would not only refuse, but send SIGXFSZ */
+        return EFBIG;
     while (bytes > 0 && error == EINTR)
         error = posix_fallocate(file, (off_t)start, (off_t)bytes);
     return bytes > 0 ? error : 0;
 }
 
+/* Bytes of address space that this process has; 0: not known. Without memory of its own, which may be short. */
+static rlim_t address_space(void)
+{
+    char text[32] = "";
+    int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    if (file >= 0 && read(file, text, sizeof text - 1) < 0)
+        text[0] = '\0';
+    if (file >= 0)
+        close(file);
+    return strtoul(text, NULL, 10) * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
 void *shared_memory_map(int file, size_t bytes)
 {
+    const rlim_t limit = limit_of(RLIMIT_AS);
+    if (limit != RLIM_INFINITY && address_space() + bytes + left_free > limit) {
+        errno = ENOMEM;
+        return NULL;
+    }
     void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     return base == MAP_FAILED ? NULL : base;
 }

@@ -27,10 +27,10 @@ int shared_memory_join(const struct shared_place *place);
 void shared_memory_unname(const struct shared_place *place);
 
 /* Makes the pages of one part: "no space" is an answer here where touching a page would end the process. The pages lie
- * in memory near the caller. 0 or an errno. */
+ * in memory near the caller. 0 or an errno: also where the process may have no file that long, of which touching it would be a signal. */
 int shared_memory_fill(int file, size_t start, size_t bytes);
 
-/* NULL, with errno set, when it cannot be had. */
+/* NULL, with errno set, when it cannot be had, or where it would take the last address space that the process may have. */
 void *shared_memory_map(int file, size_t bytes);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -85,12 +86,44 @@ static void test_file(struct shared_place *place, bool named)
     munmap(memory, PART);
 }
 
+static void limit_to(int which, rlim_t most)
+{
+    const struct rlimit limit = {most, most};
+    if (setrlimit(which, &limit) != 0)
+        _exit(2);
+}
+
+/* The kernel would send SIGXFSZ. */
+static int make_longer_than_files_may_be(struct shared_place *place)
+{
+    const int file = shared_memory_make(place, false);
+    limit_to(RLIMIT_FSIZE, PART);
+    return file < 0 || shared_memory_fill(file, 0, PART) != 0 || shared_memory_fill(file, 1, PART) != EFBIG;
+}
+
+/* There would be address space for it, but for little else. */
+static int map_into_the_last_address_space(struct shared_place *place)
+{
+    const size_t more = (size_t)32 << 20;
+    const int file = shared_memory_make(place, false);
+    unsigned long pages = 0;
+    FILE *own = fopen("/proc/self/statm", "r");
+    if (file < 0 || shared_memory_fill(file, 0, PART) != 0 || own == NULL || fscanf(own, "%lu", &pages) != 1)
+        return 2;
+    fclose(own);
+    limit_to(RLIMIT_AS, pages * (rlim_t)sysconf(_SC_PAGESIZE) + more);
+    errno = 0;
+    return shared_memory_map(file, PART) != NULL || errno != ENOMEM;
+}
+
 int main(void)
 {
     struct shared_place *place = mmap(NULL, sizeof *place, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     test_what_the_dead_left(place);
     test_file(place, false);
     test_file(place, true);
+    CHECK(in_child(make_longer_than_files_may_be, place) == 0);
+    CHECK(in_child(map_into_the_last_address_space, place) == 0);
     munmap(place, sizeof *place);
     return verdict();
 }
