@@ -294,9 +294,9 @@ static int finish(struct runner *runners, int threads, uint64_t cases, int failu
 }
 
 #ifdef UNISONO_STATIC /* linked in: a program in C alone, whose requests are all completed by our functions */
-extern unsigned char dispatch_all_complete;
+extern _Atomic unsigned char dispatch_all_complete;
 #else
-static unsigned char dispatch_all_complete;
+static _Atomic unsigned char dispatch_all_complete;
 #endif
 
 int main(int argc, char **argv)
