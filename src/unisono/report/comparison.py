@@ -24,6 +24,7 @@ from unisono.study.data import StudyData
 _OWN = ("", N_("study"), N_("created"), N_("launches"), N_("measured in"))
 """What differs between any two studies."""
 
+
 def content(comparison: Comparison, studies: Sequence[StudyData]) -> dict[str, Any]:
     """Every value of the template; `studies` in the order they were compared, the reference first."""
     cases = list(rows_of(comparison))
