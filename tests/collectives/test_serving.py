@@ -186,3 +186,17 @@ def test_a_way_through_shared_memory_that_there_is_not_is_named(tmp_path: Path) 
     ran = run(tools, tmp_path, program, ranks=2, env=env, record=False)
     assert (ran.status, ran.out.count("right")) == (0, 2), ran.out + ran.error
     assert ran.error.count("UNISONO_CELLS: tradde is none of soon, late, past, traded and fetched") == 1, ran.error
+
+
+def test_an_algorithm_of_the_mpi_serves_no_operation_whose_order_it_changes(tmp_path: Path) -> None:
+    """Open MPI's coll/tuned, told to take one of these, does not ask whether an operation of the program commutes."""
+    tools = toolchain("openmpi5")
+    named = {"reduce": "binary", "allreduce": "ring", "reduce_scatter": "ring"}
+    rules = tmp_path / "rules"
+    rules.write_text("unisono-rules 1\n" + "".join(f"{one} * * 0 max tuned/{name}\n" for one, name in named.items()))
+    program = compiled(tools, tmp_path, str(PROGRAMS / "keeps_order.c"))
+    env = {"UNISONO_RULES": str(rules), "UNISONO_VERBOSE": "1", "UNISONO_PATIENCE": "0"}
+    ran = run(tools, tmp_path, program, ranks=3, env=env, record=False)
+    assert (ran.status, ran.out.split()) == (0, ["right"]), ran.out + ran.error
+    served = _served(ran.error)
+    assert all(served[one, f"tuned/{name}"] > 0 and served[one, "mpi"] > 0 for one, name in named.items()), served
