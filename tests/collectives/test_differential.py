@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.collectives.drawn_rules import drawn_rules
+from tests.collectives.drawn_rules import drawn_rules, takes_misaligned
 from tests.launch.launched import launched
 from tests.profile.interception import Toolchain, toolchain
 from tests.tally import Tally
@@ -143,8 +143,10 @@ def _unforced(run: Run, folder: Path) -> dict[str, str]:
         return {}
     variables = {"UNISONO_PATIENCE": "0"}
     if run.unforced != "costs":
-        (folder / "rules").write_text(drawn_rules(int(SEED), run.mpi))
+        rules = drawn_rules(int(SEED), run.mpi)
+        (folder / "rules").write_text(rules)
         variables["UNISONO_RULES"] = str(folder / "rules")
+        variables |= {"DIFFERENTIAL_MISALIGNED": "1"} if takes_misaligned(rules) else {}
     return variables | ({"UNISONO_COLLECTIVES": "on"} if run.unforced != "rules" else {})
 
 

@@ -47,8 +47,8 @@ def mean_gain(rows: Sequence[Row]) -> Interval:
 
 
 def of_case(kinds: Collection[str], rows: Sequence[Row]) -> str:
-    """ "faster", "slower", "mixed", "no difference" or "not told", as the findings of these kinds say it; FASTER_AT_SOME
-    or SLOWER_AT_SOME where the mean over the `rows` does not show it."""
+    """ "faster", "slower", "mixed", "no difference" or "not told", as findings of these kinds say it; FASTER_AT_SOME or
+    SLOWER_AT_SOME where the mean over the `rows` does not show it."""
     if "mixed" in kinds or {"better", "worse"} <= set(kinds):
         return "mixed"
     verdict = next((word for kind, word in _WORDS.items() if kind in kinds), "no difference")

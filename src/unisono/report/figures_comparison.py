@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from unisono.core.interval import Interval
 from unisono.core.language import _
 from unisono.core.sizes import format_size
 from unisono.core.vocabulary import Case, Setting
