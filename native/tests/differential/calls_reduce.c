@@ -116,8 +116,8 @@ bool try_scattered(struct trial *trial, bool alike)
     struct combination what = data_combination(&trial->shared, trial->own_operations, trial->ranks);
     int most = draw_count(trial, what.type, 1) / (trial->ranks > 2 ? 2 : 1), error[2];
     bool in_place = draw_in_place(trial);
-    if (IS_MPICH && alike && what.bytes == 24)
-        return true;
+    if (IS_MPICH && what.bytes == 24 && (alike || strstr(what.name, "with_lower") != NULL))
+        return true; /* it reads and writes beyond its memory (5.0.2 too) */
     int *counts = malloc((size_t)trial->ranks * sizeof *counts);
     size_t all = 0;
     for (int i = 0; i < trial->ranks; i++) {

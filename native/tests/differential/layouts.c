@@ -24,7 +24,7 @@ void layouts_start(void)
     number = two_parts(0, MPI_INT, 8, MPI_DOUBLE, 16);
     number_apart = two_parts(16, MPI_INT, 0, MPI_DOUBLE, 24);
     small = two_parts(0, MPI_SHORT, 2, MPI_CHAR, 4);
-    small_apart = two_parts(6, MPI_SHORT, 1, MPI_CHAR, 8);
+    small_apart = two_parts(1, MPI_SHORT, 0, MPI_CHAR, 3); /* no gaps, and not in order */
     PMPI_Type_contiguous(0, MPI_INT, &nothing);
     PMPI_Type_commit(&nothing);
 }
