@@ -73,8 +73,8 @@ int draw_count(struct trial *trial, MPI_Datatype base, int unit)
     }
 }
 
-/* MPICH 4.0.2 by itself takes some messages of elements of several parts for longer than they are. */
-#if defined MPICH_NUMVERSION && MPICH_NUMVERSION < 50000000
+/* MPICH by itself takes some messages of elements of several parts for longer than they are (4.0.2), or for others (5.0.2). */
+#ifdef MPICH
 enum { HAS_PARTS = 0 };
 #else
 enum { HAS_PARTS = 1 };
