@@ -116,6 +116,16 @@ static bool find_all(MPI_Group group, MPI_Group world, int ranks, int *theirs)
     return true;
 }
 
+bool members_were_there(MPI_Comm comm, MPI_Group world, int ranks, int *theirs)
+{
+    MPI_Group group;
+    if (PMPI_Comm_group(comm, &group) != MPI_SUCCESS)
+        return false;
+    const bool good = find_all(group, world, ranks, theirs);
+    PMPI_Group_free(&group);
+    return good;
+}
+
 enum members members_find(MPI_Comm comm, MPI_Group world, int world_ranks, int ranks, int *theirs)
 {
     MPI_Group group;

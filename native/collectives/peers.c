@@ -103,14 +103,16 @@ static struct peers *create(int *world, int ranks, MPI_Comm comm)
     return peers;
 }
 
-bool peers_were_there(MPI_Comm comm)
+bool peers_were_there(MPI_Comm comm, bool at_any_cost)
 {
     int ranks, inter = 1;
     if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter)
         return false;
     PMPI_Comm_size(comm, &ranks);
     int *world = reserve_get((size_t)ranks * sizeof *world);
-    const bool known = topology_world_ranks(comm, ranks, world) != MEMBERS_FOREIGN;
+    const enum members members = topology_world_ranks(comm, ranks, world);
+    const bool known = members == MEMBERS_UNKNOWN ? at_any_cost && topology_were_there(comm, ranks, world)
+                                                  : members != MEMBERS_FOREIGN;
     reserve_put(world);
     return known;
 }

@@ -48,8 +48,9 @@ struct peers {
 };
 
 /* Local, and the same on all ranks: whether all of a communicator's ranks were in MPI_COMM_WORLD, which says too that all of them have this
- * library. What others may not know of must not be asked where one was not. */
-bool peers_were_there(MPI_Comm comm);
+ * library. What others may not know of must not be asked where one was not. Where finding it out takes long (MEMBERS_UNKNOWN) ours serve
+ * nothing: then it is looked for by whoever has to know it all the same, `at_any_cost`, and else false. */
+bool peers_were_there(MPI_Comm comm, bool at_any_cost);
 /* Local: those of a communicator. NULL: a rank was not in MPI_COMM_WORLD, or no memory. */
 struct peers *peers_find(MPI_Comm comm);
 /* Local, but for freeing the private communicator with its last user. */

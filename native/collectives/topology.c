@@ -340,6 +340,11 @@ enum members topology_world_ranks(MPI_Comm comm, int ranks, int *theirs)
     return members_find(comm, world, world_ranks, ranks, theirs);
 }
 
+bool topology_were_there(MPI_Comm comm, int ranks, int *theirs)
+{
+    return members_were_there(comm, world, ranks, theirs);
+}
+
 static void release(struct topology *topology)
 {
     if (topology->tables != NULL && --topology->tables->users == 0) {

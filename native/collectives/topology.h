@@ -57,6 +57,8 @@ void topology_free(struct topology *topology);
 
 /* Local: the number in MPI_COMM_WORLD of each of its ranks, of which there are so many. */
 enum members topology_world_ranks(MPI_Comm comm, int ranks, int *theirs);
+/* members_were_there() */
+bool topology_were_there(MPI_Comm comm, int ranks, int *theirs);
 
 /* The rank at this place of this node. */
 static inline int topology_rank(const struct topology *topology, int node, int local)

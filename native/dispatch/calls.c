@@ -61,7 +61,7 @@ static bool combine(struct comm_state *state, struct call *call, MPI_Count count
         return false;
     call->count = count;
     call->bytes = types_bytes(count, &layout);
-    bool possible = layout.size == layout.extent && serve_reduction(state, &call->reduction, type, op, &layout);
+    bool possible = serve_reduction(state, &call->reduction, type, op, &layout);
     const struct implementation *ours = serve_choose(state, call, possible, comm);
     return ours != NULL && serve(state, call, ours, error);
 }

@@ -38,7 +38,7 @@ static bool scatter(enum collective collective, const void *send, void *receive,
                         .receive = receive,
                         .send_bytes = bytes,
                         .send_at = at};
-    bool possible = layout.size == layout.extent && serve_reduction(state, &call.reduction, type, op, &layout);
+    bool possible = serve_reduction(state, &call.reduction, type, op, &layout);
     const struct implementation *ours = serve_choose(state, &call, possible, comm);
     return ours != NULL && serve(state, &call, ours, error);
 }

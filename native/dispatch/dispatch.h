@@ -13,14 +13,15 @@
 
 #include "collective.h"
 
-/* Whether any call may be served. False without rules, UNISONO_COLLECTIVES, UNISONO_FORCE and unisono_use(). */
-extern unsigned char dispatch_active;
+/* Whether any call may be served. False without rules, UNISONO_COLLECTIVES, UNISONO_FORCE and unisono_use(): with that a thread sets
+ * it, and what it has found about the job, while others call. */
+extern _Atomic unsigned char dispatch_active;
 
 /* Calls arrive by PMPI_X, since a rank has another tool (intercept/tools.h): set on ranks that have, then on all. */
-extern unsigned char dispatch_below;
+extern _Atomic unsigned char dispatch_below;
 
 /* Whatever completes a request comes by here, also by PMPI_X as Fortran's bindings do. Not where this library is linked in. */
-extern unsigned char dispatch_all_complete;
+extern _Atomic unsigned char dispatch_all_complete;
 
 void dispatch_start(void);  /* after MPI_Init; collective, once agree_start() said yes */
 void dispatch_finish(void); /* before MPI_Finalize; collective */

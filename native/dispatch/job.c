@@ -27,9 +27,9 @@
 enum { RULES_MOST = 64 << 20 };
 
 struct job job;
-unsigned char dispatch_active;
-unsigned char dispatch_below;
-unsigned char dispatch_all_complete;
+_Atomic unsigned char dispatch_active;
+_Atomic unsigned char dispatch_below;
+_Atomic unsigned char dispatch_all_complete;
 
 static int world_rank(void)
 {

@@ -131,7 +131,7 @@ static bool may_have(struct comm_state *state)
         return false;
     PMPI_Comm_size(state->user, &state->ranks);
     PMPI_Comm_rank(state->user, &state->rank);
-    return state->ranks > 1 && state->ranks <= world->peers->topology.most && peers_were_there(state->user);
+    return state->ranks > 1 && state->ranks <= world->peers->topology.most && peers_were_there(state->user, false);
 }
 
 static bool has_all_of_the_world(const struct comm_state *state, const struct comm_state *world)

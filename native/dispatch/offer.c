@@ -31,7 +31,7 @@ static bool are_several(MPI_Comm comm)
     int inter = 1, ranks = 1;
     if (PMPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS && !inter)
         PMPI_Comm_size(comm, &ranks);
-    return ranks > 1 && peers_were_there(comm);
+    return ranks > 1 && peers_were_there(comm, false);
 }
 
 static void refuse(struct comm_state *state)

@@ -193,9 +193,9 @@ static bool is_ours(MPI_Comm comm)
 {
     struct comm_state *state = comm_state_any(comm);
     if (state == NULL)
-        return peers_were_there(comm);
+        return peers_were_there(comm, true);
     if (state->peers == NULL && state->joined == JOINED_UNTRIED)
-        state->joined = peers_were_there(comm) ? JOINED_NOBODY : JOINED_SOME;
+        state->joined = peers_were_there(comm, true) ? JOINED_NOBODY : JOINED_SOME;
     return state->peers != NULL || state->joined == JOINED_NOBODY;
 }
 

@@ -11,10 +11,33 @@
 #include "reserve.h"
 #include "verbose.h"
 
-/* What may not serve because sums are to be reproducible (ordered.h): of the MPI library we do not know the order, and of the
- * component adapt that it combines what comes first. */
+/* Of Open MPI's coll/tuned some algorithms combine in another order than that of the ranks, whatever the operation is, when they are told to
+ * serve; these do not (5.0.11). */
+static bool keeps_order(const struct implementation *one)
+{
+    static const struct {
+        enum collective collective;
+        const char *names;
+    } keeping[] = {{COLL_REDUCE, " linear in-order_binary "},
+                   {COLL_ALLREDUCE, " basic_linear nonoverlapping recursive_doubling "},
+                   {COLL_REDUCE_SCATTER, " non-overlapping "},
+                   {COLL_REDUCE_SCATTER_BLOCK, " basic_linear recursive_doubling "},
+                   {COLL_SCAN, " linear recursive_doubling "},
+                   {COLL_EXSCAN, " linear recursive_doubling "}};
+    char name[WORD_BYTES + 2];
+    snprintf(name, sizeof name, " %s ", one->name);
+    for (size_t i = 0; i < sizeof keeping / sizeof *keeping; i++)
+        if (keeping[i].collective == one->collective && strstr(keeping[i].names, name) != NULL)
+            return true;
+    return false;
+}
+
+/* What may not serve. Because sums are to be reproducible (ordered.h): of the MPI library we do not know the order, and of the
+ * component adapt that it combines what comes first. Because an operation of the program wants the ranks' order. */
 static bool is_refused(const struct implementation *one, const struct shape *shape)
 {
+    if (!shape->commutative && one->kind == BY_TUNED && !keeps_order(one))
+        return true;
     return one->kind != BY_OURS &&
            (shape->ordered || (job.reproducible != REPRODUCIBLE_NOT && one->kind == BY_COMPONENT &&
                                shape->element > 0 && strcmp(one->name, "adapt") == 0));
@@ -191,7 +214,11 @@ bool serve_reduction(struct comm_state *state, struct reduction *reduction, MPI_
     bool kept =
         last->combine != NULL && last->type == type && last->op == op &&
         types_op(layout->kind, op) == OP_PREDEFINED; /* others may have been freed and their handles be others' */
-    if (!kept && !reduction_set(last, type, op)) {
+    if (!kept && (layout->size != layout->extent || !reduction_set(last, type, op))) {
+        int commutes = 1; /* which who serves instead has to know */
+        if (types_op(layout->kind, op) == OP_OWN)
+            PMPI_Op_commutative(op, &commutes);
+        reduction->commutative = commutes;
         last->combine = NULL;
         return false;
     }

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.collectives.drawn_rules import drawn_rules
+from tests.collectives.drawn_rules import drawn_rules, takes_misaligned
 from tests.launch.launched import launched
 from tests.profile.interception import Toolchain, toolchain
 from tests.tally import Tally
@@ -29,6 +29,10 @@ SEED = os.environ.get("UNISONO_SEED", "1")
 TOOL = Path(__file__).parent / "programs" / "tool.c"
 _FEW = 300
 """Cases among which there may be no MPI_Allreduce: a night may be made that short."""
+
+
+_ALWAYS = ("layouts of several counts", "while another was under way", "in place on some ranks")
+"""What so many cases with nothing forced have of every kind."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +98,9 @@ RUNS = [
     Run("openmpi5", 2, "", 0, 30, unforced="costs"),
     Run("openmpi5", 2, "", 0, 30, unforced="both", cells="traded"),
     Run("openmpi5", 8, "3", 0, 5, unforced="both"),
+    Run("openmpi5", 4, "2,1", 0, 20, unforced="rules"),
+    Run("openmpi4", 4, "2", 0, 10, unforced="both"),
+    Run("mpich5", 3, "", 0, 10, unforced="both"),
     Run("openmpi5", 2, "", 200, 30, threads=3, unforced="rules"),
     Run("openmpi4", 2, "", 0, 30, threads=3, unforced="rules"),
     Run("openmpi4", 2, "", 300, 30, unforced="rules"),
@@ -143,8 +150,10 @@ def _unforced(run: Run, folder: Path) -> dict[str, str]:
         return {}
     variables = {"UNISONO_PATIENCE": "0"}
     if run.unforced != "costs":
-        (folder / "rules").write_text(drawn_rules(int(SEED), run.mpi))
+        rules = drawn_rules(int(SEED), run.mpi)
+        (folder / "rules").write_text(rules)
         variables["UNISONO_RULES"] = str(folder / "rules")
+        variables |= {"DIFFERENTIAL_MISALIGNED": "1"} if takes_misaligned(rules) else {}
     return variables | ({"UNISONO_COLLECTIVES": "on"} if run.unforced != "rules" else {})
 
 
@@ -186,6 +195,7 @@ def test_same_memory_as_the_library_underneath(run: Run, folder: Path, tmp_path:
     if run.unforced:
         tally("random calls", **{"with nothing forced": counts["calls"]})
         assert cases < _FEW or counts["like the one before"] > cases / 4, said
+        assert cases < _FEW or all(counts[what] > 0 for what in _ALWAYS), said
         assert cases < _FEW or run.unforced == "costs" or run.threads > 1 or counts["by an algorithm of ours"] > 0, said
     if run.tool:
         saw = re.search(r"^tool: allreduce (\d+)$", done.stdout, re.MULTILINE)

@@ -198,3 +198,17 @@ def test_memory_is_attached_where_there_is_xpmem_and_else_it_is_said(tmp_path: P
         said = "unisono: UNISONO_XPMEM: there is no /dev/xpmem; other ranks' memory is read by system calls\n"
         assert ran.error.count(said) == 1, ran.error
     assert ("is attached (XPMEM)" in ran.error) == ("unisono: UNISONO_XPMEM:" not in ran.error)
+
+
+def test_an_algorithm_of_the_mpi_serves_no_operation_whose_order_it_changes(tmp_path: Path) -> None:
+    """Open MPI's coll/tuned, told to take one of these, does not ask whether an operation of the program commutes."""
+    tools = toolchain("openmpi5")
+    named = {"reduce": "binary", "allreduce": "ring", "reduce_scatter": "ring"}
+    rules = tmp_path / "rules"
+    rules.write_text("unisono-rules 1\n" + "".join(f"{one} * * 0 max tuned/{name}\n" for one, name in named.items()))
+    program = compiled(tools, tmp_path, str(PROGRAMS / "keeps_order.c"))
+    env = {"UNISONO_RULES": str(rules), "UNISONO_VERBOSE": "1", "UNISONO_PATIENCE": "0"}
+    ran = run(tools, tmp_path, program, ranks=3, env=env, record=False)
+    assert (ran.status, ran.out.split()) == (0, ["right"]), ran.out + ran.error
+    served = _served(ran.error)
+    assert all(served[one, f"tuned/{name}"] > 0 and served[one, "mpi"] > 0 for one, name in named.items()), served

@@ -85,7 +85,7 @@ def sanitized(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("what", ["serving", "recording", "copies"])
+@pytest.mark.parametrize("what", ["serving", "recording", "copies", "asking"])
 def test_no_data_races_of_ours(what: str, sanitized: list[Path], tmp_path: Path) -> None:
     """Under ThreadSanitizer, which leaves out what an MPI does that was not compiled for it. Open MPI 5 and MPICH do
     not start under it."""
@@ -100,7 +100,9 @@ def test_no_data_races_of_ours(what: str, sanitized: list[Path], tmp_path: Path)
         rules = tmp_path / "rules"
         rules.write_text("unisono-rules 1\nallreduce * * 0 1000 tuned/ring,basic,mpi\n")
         env["UNISONO_RULES"] = str(rules)
-    source = "race.c" if what == "copies" else "threads.c"
-    program = compiled(tools, tmp_path, str(PROGRAMS / source), "-pthread", "-fsanitize=thread")
+    if what == "asking":  # nothing is active before the first thread asks
+        del env["UNISONO_COLLECTIVES"]
+    source = {"copies": "race.c", "asking": "starts.c"}.get(what, "threads.c")
+    program = compiled(tools, tmp_path, str(PROGRAMS / source), "-pthread", "-fsanitize=thread", after=["-ldl"])
     ran = run(tools, tmp_path, program, "100", ranks=2, env=env, preload=False, record=what == "recording")
     assert (ran.status, ran.out.split()) == (0, ["right"]), ran.error

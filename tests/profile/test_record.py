@@ -114,6 +114,8 @@ def test_the_program_of_a_command_line(tmp_path: Path) -> None:
     sleep = Path(shutil.which("sleep") or "")
     assert program_of(["mpirun", "-n", "2", "sleep", "5"], Launcher("openmpi", 0)) == sleep
     assert program_of(["time", "mpiexec", "-n", "2", "sleep", "5"], Launcher("hydra", 1)) == sleep
+    by = ["-launcher", "sh", "--bootstrap-exec", "/bin/false"]  # programs, too: what reaches other nodes
+    assert program_of(["mpiexec", *by, "-n", "2", "sleep", "5"], Launcher("hydra", 0)) == sleep
     assert program_of(["sleep", "5"], Launcher("program", 0)) == sleep
     assert program_of(["./job"], Launcher("script", 0)) is None
     assert program_of(["mpirun", "-n", "2", "/no/such"], Launcher("openmpi", 0)) is None

@@ -16,8 +16,9 @@ from tests.report.test_size import SMALL
 from unisono.core.interval import Interval
 from unisono.core.vocabulary import Case, Sample, Setting
 from unisono.decide.compare import Comparison, compare
+from unisono.decide.differs import mean_gain
 from unisono.report import comparison as comparing
-from unisono.report.figures_comparison import comparison_figure, mean_gain, rows_of
+from unisono.report.figures_comparison import comparison_figure, rows_of
 from unisono.report.figures_history import history
 from unisono.report.report import write_comparison_report
 from unisono.study.data import StudyData
@@ -115,6 +116,7 @@ def test_faster_at_one_size_alone_is_not_called_faster(comparison: Comparison) -
     one = replace(comparison, rows=rows)
     assert comparing.case_verdict(comparison, ALLREDUCE, "NPS4", "default") == "faster"
     assert comparing.case_verdict(one, ALLREDUCE, "NPS4", "default") == "faster at some sizes"
+    assert one.as_dict()["verdict"]["NPS4"]["default"] == one.verdict("NPS4") == "faster at some sizes"
     words = "NPS4 against NPS1, by default: allreduce faster at some sizes; no difference for alltoall."
     assert comparing.headline(one) == words
     two = replace(one, others=("NPS4", "NPS4"))

@@ -7,21 +7,23 @@
 
 enum { WIDEST = 64 /* bytes of a vector */ };
 
-struct pair make(struct random *random, size_t bytes)
+struct pair make(struct trial *trial, size_t bytes)
 {
     struct pair pair = {.bytes = bytes + 2 * SLACK};
     size_t room = (pair.bytes + WIDEST - 1) / WIDEST * WIDEST;
     for (int i = 0; i < 2; i++)
         if ((pair.memory[i] = aligned_alloc(WIDEST, room)) == NULL)
             MPI_Abort(MPI_COMM_WORLD, 3);
-    data_fill_bytes(random, pair.memory[0], pair.bytes);
+    data_fill_bytes(&trial->own, pair.memory[0], pair.bytes);
     memcpy(pair.memory[1], pair.memory[0], pair.bytes);
+    trial->held[trial->helds].memory = pair.memory[0];
+    trial->held[trial->helds++].bytes = pair.bytes;
     return pair;
 }
 
 struct pair make_anywhere(struct trial *trial, size_t bytes)
 {
-    struct pair pair = make(&trial->own, bytes + WIDEST);
+    struct pair pair = make(trial, bytes + WIDEST);
     if (random_one_in(&trial->own, 4))
         pair.shift = 1 + random_below(&trial->own, WIDEST - 1);
     trial->misaligned = trial->misaligned || pair.shift != 0;
@@ -60,7 +62,7 @@ int draw_count(struct trial *trial, MPI_Datatype base, int unit)
     struct random *random = &trial->shared;
     int bits = 1, bytes;
     PMPI_Type_size(base, &bytes);
-    if (trial->bytes >= 0)
+    if (trial->bytes >= 0 && bytes > 0)
         return (int)(trial->bytes / ((int64_t)unit * bytes));
     while (1 << bits < trial->most)
         bits++;
@@ -71,13 +73,46 @@ int draw_count(struct trial *trial, MPI_Datatype base, int unit)
     }
 }
 
+/* MPICH by itself takes some messages of elements of several parts for longer than they are (4.0.2), or for others (5.0.2). */
+#ifdef MPICH
+enum { HAS_PARTS = 0 };
+#else
+enum { HAS_PARTS = 1 };
+#endif
+
+struct plain draw_plain(struct trial *trial)
+{
+    const bool is_long = trial->bytes > 1 << 20; /* of which some calls have to be without gaps */
+    return layouts_plain(&trial->shared, trial->layouts == LAYOUTS_PLAIN || is_long || !HAS_PARTS);
+}
+
+int draw_root(struct trial *trial)
+{
+    return (random_below(&trial->shared, trial->ranks) + trial->turn) % trial->ranks;
+}
+
+/* Whether a message can be cut anywhere where the MPI libraries cut theirs: they do so by elements, of which ranks then may not
+ * have types of several sizes. */
+static bool is_cut_alike(const struct trial *trial, MPI_Datatype base, int unit)
+{
+    int bytes;
+    PMPI_Type_size(base, &bytes);
+    bytes *= unit;
+    return bytes > 0 && (bytes & (bytes - 1)) == 0 && trial->bytes % ((int64_t)bytes * trial->ranks) == 0;
+}
+
 struct layout_way draw_layout(struct trial *trial, MPI_Datatype base, int unit)
 {
     if (trial->layouts == LAYOUTS_PLAIN)
-        return data_contiguous(base, unit);
-    struct layout_way way = data_layout(&trial->own, base, unit);
-    while (trial->layouts == LAYOUTS_OF_UNITS && way.factor != 1)
-        way = data_layout(&trial->own, base, unit);
+        return layouts_contiguous(base, unit);
+    const bool any = trial->layouts == LAYOUTS_ANY ||
+                     (trial->layouts == LAYOUTS_OF_SEVERAL_COUNTS && is_cut_alike(trial, base, unit));
+    struct layout_way way = layouts_draw(&trial->own, base, unit);
+    while (!any && way.factor != 1) {
+        layouts_free(&way);
+        way = layouts_draw(&trial->own, base, unit);
+    }
+    trial->tally->of[DRAWN_SEVERAL_COUNTS] += any && trial->layouts == LAYOUTS_OF_SEVERAL_COUNTS;
     return way;
 }
 

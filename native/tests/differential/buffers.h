@@ -5,6 +5,7 @@
 #include "calls.h"
 #include "data.h"
 #include "later.h"
+#include "layouts.h"
 
 enum { SLACK = 512, RANKS_MOST = 1024 };
 
@@ -42,7 +43,7 @@ struct pair {
     int shift; /* from where malloc's memory, or better, begins */
 };
 
-struct pair make(struct random *random, size_t bytes);
+struct pair make(struct trial *trial, size_t bytes);
 /* The same, at any address: what is sent and received need not be aligned. */
 struct pair make_anywhere(struct trial *trial, size_t bytes);
 char *inside(const struct pair *pair, int way);
@@ -65,6 +66,8 @@ bool try_rooted_v(struct trial *trial, bool gathers);
 void say(struct trial *trial, const char *format, ...);
 /* Units of a message of so many elements each: mostly few, sometimes none, one, or as many as are allowed; or as the trial says. */
 int draw_count(struct trial *trial, MPI_Datatype base, int unit);
+struct plain draw_plain(struct trial *trial);
+int draw_root(struct trial *trial);
 /* How this rank lays out a unit, of those ways that the trial allows. */
 struct layout_way draw_layout(struct trial *trial, MPI_Datatype base, int unit);
 /* Bytes that so many units take, wherever their data lie about their beginning. */

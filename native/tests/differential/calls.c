@@ -73,9 +73,9 @@ static void exchange_in_place(const struct trial *trial, const struct pair *rece
 
 static bool try_bcast(struct trial *trial)
 {
-    struct plain base = data_plain(&trial->shared);
+    struct plain base = draw_plain(trial);
     int unit = 1 + random_below(&trial->shared, 4), count = draw_count(trial, base.type, unit);
-    int root = random_below(&trial->shared, trial->ranks);
+    int root = draw_root(trial);
     struct layout_way way = draw_layout(trial, base.type, unit);
     struct pair buffer = make_anywhere(trial, span(&way, count));
     say(trial, "%d x %d %s, here %s, root %d", count, unit, base.name, way.name, root);
@@ -87,14 +87,14 @@ static bool try_bcast(struct trial *trial)
         PMPI_Recv(inside(&buffer, 1), count * way.factor, way.type, root, 9, trial->comm, MPI_STATUS_IGNORE);
     good = good && same(&buffer);
     discard(&buffer);
-    data_layout_free(&way);
+    layouts_free(&way);
     return good;
 }
 
 /* allgather and alltoall. */
 static bool try_blocks(struct trial *trial, bool gathers)
 {
-    struct plain base = data_plain(&trial->shared);
+    struct plain base = draw_plain(trial);
     int unit = 1 + random_below(&trial->shared, 4),
         count = draw_count(trial, base.type, unit) / (trial->ranks > 2 ? 2 : 1), error;
     bool in_place = random_one_in(&trial->shared, 3);
@@ -125,8 +125,8 @@ static bool try_blocks(struct trial *trial, bool gathers)
     bool good = error == MPI_SUCCESS && same(&receive);
     discard(&send);
     discard(&receive);
-    data_layout_free(&out);
-    data_layout_free(&in);
+    layouts_free(&out);
+    layouts_free(&in);
     free(counts);
     return good;
 }
@@ -160,7 +160,7 @@ static int exchange_v(struct trial *trial, const void *from, const int *some, co
 
 static bool try_allgatherv(struct trial *trial)
 {
-    struct plain base = data_plain(&trial->shared);
+    struct plain base = draw_plain(trial);
     int ranks = trial->ranks, unit = 1 + random_below(&trial->shared, 4),
         most = draw_count(trial, base.type, unit) / 2 + 1;
     bool in_place = random_one_in(&trial->shared, 3);
@@ -190,15 +190,15 @@ static bool try_allgatherv(struct trial *trial)
     good = good && same(&receive);
     discard(&send);
     discard(&receive);
-    data_layout_free(&out);
-    data_layout_free(&in);
+    layouts_free(&out);
+    layouts_free(&in);
     free(units);
     return good;
 }
 
 static bool try_alltoallv(struct trial *trial)
 {
-    struct plain base = data_plain(&trial->shared);
+    struct plain base = draw_plain(trial);
     int ranks = trial->ranks, unit = 1 + random_below(&trial->shared, 4),
         most = draw_count(trial, base.type, unit) / 2 + 1;
     bool in_place = random_one_in(&trial->shared, 3);
@@ -236,8 +236,8 @@ static bool try_alltoallv(struct trial *trial)
     good = good && same(&receive);
     discard(&send);
     discard(&receive);
-    data_layout_free(&out);
-    data_layout_free(&in);
+    layouts_free(&out);
+    layouts_free(&in);
     free(units);
     return good;
 }
@@ -272,7 +272,7 @@ static bool run(struct trial *trial)
 
 bool trial_run(struct trial *trial)
 {
-    bool good = run(trial);
+    bool good = run(trial) && !trial->is_wrong;
     trial->tally->of[DRAWN_CALLS]++;
     trial->tally->of[DRAWN_LARGE] += trial->large && MPI_VERSION >= 4;
     trial->tally->of[DRAWN_MISALIGNED] += trial->misaligned;

@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "random.h"
 #include "tally.h"
@@ -14,9 +15,12 @@ extern const char *const call_names[NAMES];
 /* What ranks draw of a call for themselves, of which all ways have the same type signature. */
 enum layouts {
     LAYOUTS_ANY,
-    LAYOUTS_PLAIN,   /* no gaps, and the same on all ranks */
-    LAYOUTS_OF_UNITS /* types of one size on all ranks, and so counts */
+    LAYOUTS_PLAIN,            /* no gaps, and the same on all ranks */
+    LAYOUTS_OF_UNITS,         /* types of one size on all ranks, and so counts */
+    LAYOUTS_OF_SEVERAL_COUNTS /* the same where the MPI library itself would fail, else any */
 };
+
+enum { HELD_MOST = 8 };
 
 struct trial {
     int which; /* of call_names */
@@ -33,7 +37,19 @@ struct trial {
     bool by_library;     /* by its nonblocking form, of which nothing of ours serves the communicator */
     bool persistent;     /* by that which is started */
     MPI_Request request;
-    bool misaligned; /* a buffer of this rank was */
+    struct {
+        void *memory;
+        size_t bytes;
+    } held[HELD_MOST]; /* what the call under test reads and writes */
+    int helds;
+    int turn;                        /* of a root that changes from call to call */
+    struct trial *outer;             /* a call that is under way on this communicator, or a parent of it, meanwhile */
+    bool is_over;                    /* it was waited for beside another one */
+    bool (*between)(struct trial *); /* what is done while it is under way; false: that was wrong */
+    int depth;                       /* how many are under way */
+    uint64_t key;                    /* of what is drawn for them */
+    bool is_wrong;                   /* what was done meanwhile */
+    bool misaligned;                 /* a buffer of this rank was */
     struct tally *tally;
     int (*applies)(MPI_Comm, const char *, long long, int); /* unisono_applies */
     char words[WORDS_BYTES];                                /* what was drawn, for people; of this rank */

@@ -204,7 +204,7 @@ static int call(struct trial *trial, bool gathers, bool varies, const void *from
 
 bool try_neighbor(struct trial *trial, bool gathers, bool varies)
 {
-    struct plain base = data_plain(&trial->shared);
+    struct plain base = draw_plain(trial);
     int unit = 1 + random_below(&trial->shared, 4),
         most = draw_count(trial, base.type, unit) / (trial->ranks > 2 ? 2 : 1) + 1;
     int alike = random_below(&trial->shared, most);
@@ -243,7 +243,7 @@ bool try_neighbor(struct trial *trial, bool gathers, bool varies)
     good = good && same(&receive) && same(&send);
     discard(&send);
     discard(&receive);
-    data_layout_free(&out.way);
-    data_layout_free(&in.way);
+    layouts_free(&out.way);
+    layouts_free(&in.way);
     return good;
 }

@@ -20,7 +20,7 @@ static void arrange_side(struct trial *trial, struct side *side, MPI_Datatype ba
     bool alike = trial->layouts != LAYOUTS_OF_UNITS && random_one_in(&trial->own, 3); /* often, as nobody packs then */
     for (int i = 0; i < side->with.count; i++) {
         struct layout_way *way = &side->ways[i];
-        *way = alike ? data_contiguous(base, unit) : draw_layout(trial, base, unit);
+        *way = alike ? layouts_contiguous(base, unit) : draw_layout(trial, base, unit);
         side->types[i] = way->type;
         side->counts[i] = units[i] * way->factor;
         side->at[i] = (MPI_Aint)side->bytes + random_below(&trial->own, 8);
@@ -32,7 +32,7 @@ static void free_ways(struct side *side)
 {
     for (int i = 0; i < side->with.count; i++)
         if (side->ways[i].is_made)
-            data_layout_free(&side->ways[i]);
+            layouts_free(&side->ways[i]);
 }
 
 /* The same memory seen from somewhere else: displacements may be negative, and they may be addresses. */
@@ -102,7 +102,7 @@ static void draw_units(uint64_t key, int most, int from, int to, int *units)
 
 bool try_neighbor_w(struct trial *trial)
 {
-    struct plain base = data_plain(&trial->shared);
+    struct plain base = draw_plain(trial);
     int unit = 1 + random_below(&trial->shared, 4),
         most = draw_count(trial, base.type, unit) / (trial->ranks > 2 ? 2 : 1) + 1;
     uint64_t key = random_next(&trial->shared);

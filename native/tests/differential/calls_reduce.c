@@ -7,11 +7,11 @@
 bool try_reduction(struct trial *trial, bool to_all)
 {
     struct combination what = data_combination(&trial->shared, trial->own_operations, trial->ranks);
-    int count = draw_count(trial, what.type, 1), root = random_below(&trial->shared, trial->ranks), error[2];
+    int count = draw_count(trial, what.type, 1), root = draw_root(trial), error[2];
     bool in_place = random_one_in(&trial->shared, 3) && (to_all || (trial->rank == root && (root == 0 || !IS_MPICH)));
     bool gets = to_all || trial->rank == root;
     size_t bytes = (size_t)count * (size_t)what.bytes;
-    struct pair send = make(&trial->own, bytes), receive = make(&trial->own, bytes);
+    struct pair send = make(trial, bytes), receive = make(trial, bytes);
     data_fill_numbers(&trial->own, &what, inside(in_place ? &receive : &send, 0), (size_t)count);
     memcpy(receive.memory[1], receive.memory[0], receive.bytes);
     trial->tally->of[DRAWN_IN_PLACE] += in_place;
@@ -45,14 +45,22 @@ bool try_reduction(struct trial *trial, bool to_all)
     return good;
 }
 
+/* Where MPI does not want it of all ranks alike, it is of some only at times. */
+static bool draw_in_place(struct trial *trial)
+{
+    const bool drawn = random_one_in(&trial->shared, 3), of_some = random_one_in(&trial->shared, 2) && drawn;
+    trial->tally->of[DRAWN_SOME_IN_PLACE] += of_some;
+    return drawn && (!of_some || random_one_in(&trial->own, 2));
+}
+
 /* scan and exscan. What an exscan's `receive` on rank 0 is afterwards nobody says. */
 bool try_scan(struct trial *trial, bool exclusive)
 {
     struct combination what = data_combination(&trial->shared, trial->own_operations, trial->ranks);
     int count = draw_count(trial, what.type, 1), error[2];
-    bool in_place = random_one_in(&trial->shared, 3), gets = !exclusive || trial->rank > 0;
+    bool in_place = draw_in_place(trial), gets = !exclusive || trial->rank > 0;
     size_t bytes = (size_t)count * (size_t)what.bytes;
-    struct pair send = make(&trial->own, bytes), receive = make(&trial->own, bytes);
+    struct pair send = make(trial, bytes), receive = make(trial, bytes);
     data_fill_numbers(&trial->own, &what, inside(in_place ? &receive : &send, 0), (size_t)count);
     memcpy(receive.memory[1], receive.memory[0], receive.bytes);
     trial->tally->of[DRAWN_IN_PLACE] += in_place;
@@ -107,9 +115,9 @@ bool try_scattered(struct trial *trial, bool alike)
 {
     struct combination what = data_combination(&trial->shared, trial->own_operations, trial->ranks);
     int most = draw_count(trial, what.type, 1) / (trial->ranks > 2 ? 2 : 1), error[2];
-    bool in_place = random_one_in(&trial->shared, 3);
-    if (IS_MPICH && alike && what.bytes == 24)
-        return true;
+    bool in_place = draw_in_place(trial);
+    if (IS_MPICH && what.bytes == 24 && (alike || strstr(what.name, "with_lower") != NULL))
+        return true; /* it reads and writes beyond its memory (5.0.2 too) */
     int *counts = malloc((size_t)trial->ranks * sizeof *counts);
     size_t all = 0;
     for (int i = 0; i < trial->ranks; i++) {
@@ -117,7 +125,7 @@ bool try_scattered(struct trial *trial, bool alike)
         all += (size_t)counts[i];
     }
     const size_t own = (size_t)counts[trial->rank], bytes = (in_place ? all : own) * (size_t)what.bytes;
-    struct pair send = make(&trial->own, all * (size_t)what.bytes), receive = make(&trial->own, bytes);
+    struct pair send = make(trial, all * (size_t)what.bytes), receive = make(trial, bytes);
     data_fill_numbers(&trial->own, &what, inside(in_place ? &receive : &send, 0), all);
     memcpy(receive.memory[1], receive.memory[0], receive.bytes);
     trial->tally->of[DRAWN_IN_PLACE] += in_place;

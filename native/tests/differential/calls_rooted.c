@@ -28,10 +28,10 @@ static void exchange_with_root(const struct trial *trial, int root, bool gathers
 /* gather and scatter. Elsewhere than on the root, what counts there alone is nonsense. */
 bool try_rooted(struct trial *trial, bool gathers)
 {
-    struct plain base = data_plain(&trial->shared);
+    struct plain base = draw_plain(trial);
     int unit = 1 + random_below(&trial->shared, 4),
         count = draw_count(trial, base.type, unit) / (trial->ranks > 2 ? 2 : 1), error;
-    int root = random_below(&trial->shared, trial->ranks);
+    int root = draw_root(trial);
     bool is_root = trial->rank == root, in_place = random_one_in(&trial->shared, 3) && is_root;
     struct layout_way whole = draw_layout(trial, base.type, unit), part = draw_layout(trial, base.type, unit);
     struct pair all = make_anywhere(trial, is_root ? span(&whole, (int64_t)count * trial->ranks) : 0);
@@ -50,8 +50,8 @@ bool try_rooted(struct trial *trial, bool gathers)
     bool good = error == MPI_SUCCESS && same(&all) && same(&own);
     discard(&all);
     discard(&own);
-    data_layout_free(&whole);
-    data_layout_free(&part);
+    layouts_free(&whole);
+    layouts_free(&part);
     return good;
 }
 
@@ -98,10 +98,10 @@ static int call_rooted_v(struct trial *trial, bool gathers, void *one, int some,
    Elsewhere than on the root, what counts there alone is nonsense. */
 bool try_rooted_v(struct trial *trial, bool gathers)
 {
-    struct plain base = data_plain(&trial->shared);
+    struct plain base = draw_plain(trial);
     int ranks = trial->ranks, unit = 1 + random_below(&trial->shared, 4),
         most = draw_count(trial, base.type, unit) / 2 + 1;
-    int root = random_below(&trial->shared, ranks);
+    int root = draw_root(trial);
     bool is_root = trial->rank == root, in_place = random_one_in(&trial->shared, 3) && is_root;
     int *units = malloc(3 * (size_t)ranks * sizeof *units), *counts = units + ranks, *at = counts + ranks;
     for (int i = 0; i < ranks; i++)
@@ -123,8 +123,8 @@ bool try_rooted_v(struct trial *trial, bool gathers)
     bool good = error == MPI_SUCCESS && same(&all) && same(&own);
     discard(&all);
     discard(&own);
-    data_layout_free(&whole);
-    data_layout_free(&part);
+    layouts_free(&whole);
+    layouts_free(&part);
     free(units);
     return good;
 }

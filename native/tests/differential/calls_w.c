@@ -17,7 +17,7 @@ static struct side *draw_side(struct trial *trial, MPI_Datatype base, int unit, 
     bool alike = trial->layouts != LAYOUTS_OF_UNITS && random_one_in(&trial->own, 3); /* often, as nobody packs then */
     for (int rank = 0; rank < trial->ranks; rank++) {
         struct layout_way *way = &side->ways[rank];
-        *way = alike ? data_contiguous(base, unit) : draw_layout(trial, base, unit);
+        *way = alike ? layouts_contiguous(base, unit) : draw_layout(trial, base, unit);
         side->types[rank] = way->type;
         side->counts[rank] = units[rank] * way->factor;
         side->at[rank] = (int)side->bytes + random_below(&trial->own, 8);
@@ -30,7 +30,7 @@ static void free_side(struct trial *trial, struct side *side)
 {
     for (int rank = 0; rank < trial->ranks; rank++)
         if (side->ways[rank].is_made)
-            data_layout_free(&side->ways[rank]);
+            layouts_free(&side->ways[rank]);
     free(side);
 }
 
@@ -70,7 +70,7 @@ static int call(struct trial *trial, const void *from, const struct side *out, v
 
 bool try_alltoallw(struct trial *trial)
 {
-    struct plain base = data_plain(&trial->shared);
+    struct plain base = draw_plain(trial);
     int ranks = trial->ranks, unit = 1 + random_below(&trial->shared, 4),
         most = draw_count(trial, base.type, unit) / 2 + 1;
     bool in_place = random_one_in(&trial->shared, 3);

@@ -1,6 +1,7 @@
 #include "data.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #ifdef __SIZEOF_FLOAT128__
@@ -10,13 +11,13 @@ typedef long double quad; /* which is quad precision on arm64 */
 #endif
 
 static MPI_Op add_mod, multiply_matrices, add_quads, add_doubles;
-static MPI_Datatype matrix, with_gap, quad_type, four, eight;
+static MPI_Datatype matrix, with_gap, with_lower, quad_type, four, eight;
 static _Thread_local int promised = 16;
 static _Thread_local bool broken;
 
 void data_promise(int bytes)
 {
-    promised = bytes;
+    promised = bytes <= 16 && getenv("DIFFERENTIAL_MISALIGNED") != NULL ? 1 : bytes;
     broken = false;
 }
 
@@ -30,7 +31,16 @@ static void look(const void *in, const void *inout)
     broken = broken || (uintptr_t)in % (uintptr_t)promised != 0 || (uintptr_t)inout % (uintptr_t)promised != 0;
 }
 
-/* As the compiler adds them: with instructions that fault where memory is not aligned. */
+static void add_anywhere(const void *in, void *inout)
+{
+    quad a, b;
+    memcpy(&a, in, sizeof a);
+    memcpy(&b, inout, sizeof b);
+    b = a + b;
+    memcpy(inout, &b, sizeof b);
+}
+
+/* As the compiler adds them: with instructions that fault where memory is not aligned, unless nothing was promised. */
 static void add_quad(void *in, void *inout, int *count, MPI_Datatype *type)
 {
     (void)type;
@@ -38,7 +48,10 @@ static void add_quad(void *in, void *inout, int *count, MPI_Datatype *type)
     const quad *a = in;
     quad *b = inout;
     for (int i = 0; i < *count; i++)
-        b[i] = a[i] + b[i];
+        if (promised == 1)
+            add_anywhere(a + i, b + i);
+        else
+            b[i] = a[i] + b[i];
 }
 
 /* Vectors of 4 or 8 doubles, whose loads fault too where the compiler may use AVX; here their addresses are looked at. */
@@ -101,6 +114,8 @@ void data_start(void)
     PMPI_Type_contiguous(SIDE, MPI_INT, &ints);
     PMPI_Type_create_resized(ints, 0, (SIDE + 2) * sizeof(int), &with_gap);
     PMPI_Type_commit(&with_gap);
+    PMPI_Type_create_resized(ints, -2 * (MPI_Aint)sizeof(int), (SIDE + 2) * sizeof(int), &with_lower);
+    PMPI_Type_commit(&with_lower);
     PMPI_Type_free(&ints);
 }
 
@@ -110,90 +125,12 @@ void data_end(void)
     PMPI_Op_free(&multiply_matrices);
     PMPI_Type_free(&matrix);
     PMPI_Type_free(&with_gap);
+    PMPI_Type_free(&with_lower);
     PMPI_Op_free(&add_quads);
     PMPI_Op_free(&add_doubles);
     PMPI_Type_free(&quad_type);
     PMPI_Type_free(&four);
     PMPI_Type_free(&eight);
-}
-
-struct plain data_plain(struct random *random)
-{
-    const struct plain all[] = {
-        {"MPI_CHAR", MPI_CHAR},     {"MPI_BYTE", MPI_BYTE},       {"MPI_SHORT", MPI_SHORT},
-        {"MPI_INT", MPI_INT},       {"MPI_LONG", MPI_LONG},       {"MPI_FLOAT", MPI_FLOAT},
-        {"MPI_DOUBLE", MPI_DOUBLE}, {"MPI_UINT8_T", MPI_UINT8_T}, {"MPI_C_DOUBLE_COMPLEX", MPI_C_DOUBLE_COMPLEX}};
-    return all[random_below(random, sizeof all / sizeof *all)];
-}
-
-/* Places of `unit` elements that do not overlap, ascending with gaps, or the same backwards. */
-static void places(struct random *random, int unit, bool backwards, int *lengths, int *at)
-{
-    int next = 0;
-    for (int i = 0; i < unit; i++) {
-        next += random_below(random, 3);
-        at[backwards ? unit - 1 - i : i] = next++;
-        lengths[i] = 1;
-    }
-}
-
-struct layout_way data_contiguous(MPI_Datatype base, int unit)
-{
-    struct layout_way way = {.name = "plain", .type = base, .factor = unit};
-    MPI_Aint low;
-    PMPI_Type_get_extent(base, &low, &way.extent);
-    return way;
-}
-
-struct layout_way data_layout(struct random *random, MPI_Datatype base, int unit)
-{
-    static const char *const names[] = {"plain",  "contiguous", "vector", "indexed",  "indexed backwards",
-                                        "struct", "resized",    "lower",  "duplicate"};
-    int lengths[8], at[8], which = random_below(random, 9);
-    MPI_Aint low, extent, bytes_at[8];
-    MPI_Datatype types[8], part;
-    struct layout_way way = {.name = names[which], .type = base, .factor = unit};
-    PMPI_Type_get_extent(base, &low, &extent);
-    switch (which) {
-    case 1: PMPI_Type_contiguous(unit, base, &way.type); break;
-    case 2: PMPI_Type_vector(unit, 1, 1 + random_below(random, 3), base, &way.type); break;
-    case 3:
-    case 4:
-        places(random, unit, which == 4, lengths, at);
-        PMPI_Type_indexed(unit, lengths, at, base, &way.type);
-        break;
-    case 5:
-        places(random, unit, false, lengths, at);
-        for (int i = 0; i < unit; i++)
-            bytes_at[i] = (1 + at[i]) * extent, types[i] = base; /* not from the beginning */
-        PMPI_Type_create_struct(unit, lengths, bytes_at, types, &way.type);
-        break;
-    case 6:
-    case 7:
-        PMPI_Type_contiguous(unit, base, &part);
-        PMPI_Type_create_resized(part, which == 7 ? -extent : 0, (unit + 2) * extent, &way.type);
-        PMPI_Type_free(&part);
-        break;
-    case 8:
-        PMPI_Type_contiguous(unit, base, &part);
-        PMPI_Type_dup(part, &way.type);
-        PMPI_Type_free(&part);
-        break;
-    default: break;
-    }
-    way.is_made = which != 0;
-    if (way.is_made) {
-        way.factor = 1;
-        PMPI_Type_commit(&way.type);
-    }
-    PMPI_Type_get_extent(way.type, &low, &way.extent);
-    return way;
-}
-
-void data_layout_free(struct layout_way *way)
-{
-    if (way->is_made)
-        PMPI_Type_free(&way->type);
 }
 
 struct combination data_combination(struct random *random, bool own, int ranks)
@@ -243,6 +180,7 @@ struct combination data_combination(struct random *random, bool own, int ranks)
                                       OWN(multiply_matrices, 90, 'u', 16, matrix),
                                       OWN(multiply_matrices, 90, 'u', 24, with_gap),
                                       OWN(multiply_matrices, 90, 'u', 16, matrix),
+                                      OWN(multiply_matrices, 90, 'u', 24, with_lower),
                                       OWN(add_mod, 1000, 'u', 24, with_gap),
                                       OWN(add_quads, 1000, 'q', sizeof(quad), quad_type),
                                       OWN(add_quads, 1000, 'q', sizeof(quad), quad_type),
@@ -250,7 +188,7 @@ struct combination data_combination(struct random *random, bool own, int ranks)
                                       OWN(add_doubles, 1000, 'v', 32, four),
                                       OWN(add_doubles, 1000, 'v', 64, eight),
                                       OWN(add_doubles, 1000, 'v', 64, eight)};
-    enum { ALL = sizeof all / sizeof *all, OWNS = 12 };
+    enum { ALL = sizeof all / sizeof *all, OWNS = 13 };
     struct combination drawn =
         all[random_one_in(random, 4) || own ? ALL - OWNS + random_below(random, OWNS) : random_below(random, ALL)];
     if (drawn.op == MPI_SUM && drawn.bytes == 1 && drawn.most > 127 / ranks)

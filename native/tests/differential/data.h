@@ -1,4 +1,4 @@
-/* Datatypes, operations and contents of buffers for the differential test. */
+/* Operations, their datatypes and contents of buffers for the differential test. */
 #ifndef UNISONO_TEST_DATA_H
 #define UNISONO_TEST_DATA_H
 
@@ -7,27 +7,6 @@
 #include <stddef.h>
 
 #include "random.h"
-
-/* A way to lay out `unit` elements of a predefined type. Every way has the same type signature. */
-struct layout_way {
-    const char *name;
-    MPI_Datatype type;
-    int factor;  /* elements of `type` for one unit */
-    int is_made; /* must be freed */
-    MPI_Aint extent;
-};
-
-/* Of messages: any predefined type. */
-struct plain {
-    const char *name;
-    MPI_Datatype type;
-};
-struct plain data_plain(struct random *random);
-
-struct layout_way data_layout(struct random *random, MPI_Datatype base, int unit);
-/* The base one after the other. */
-struct layout_way data_contiguous(MPI_Datatype base, int unit);
-void data_layout_free(struct layout_way *way);
 
 /* Of reductions: an operation, a type it is for, and what its elements are. */
 struct combination {
@@ -49,7 +28,8 @@ struct combination data_combination(struct random *random, bool own, int ranks);
 void data_fill_numbers(struct random *random, const struct combination *combination, void *buffer, size_t count);
 /* Whether what MPI defines of the elements is the same. */
 bool data_same(const struct combination *combination, const void *a, const void *b, size_t count);
-/* Of the calls that this thread makes from now on: what operands of quad sums and vectors are aligned to, at least. */
+/* Of the calls that this thread makes from now on: what operands of quad sums and vectors are aligned to, at least. Nothing is
+ * promised of the MPI library's where DIFFERENTIAL_MISALIGNED is in the environment. */
 void data_promise(int bytes);
 /* Whether all were since then. */
 bool data_kept_promise(void);

@@ -17,7 +17,9 @@
 #include "../../include/unisono.h"
 #include "calls.h"
 #include "data.h"
+#include "flight.h"
 #include "later.h"
+#include "layouts.h"
 #include "lives.h"
 #include "manners.h"
 #include "unforced.h"
@@ -201,8 +203,11 @@ static bool run_unforced(struct runner *runner, uint64_t number)
     trial.large = random_one_in(&trial.shared, 4);
     const bool returns = random_one_in(&trial.shared, 8), mistaken = random_one_in(&trial.shared, 3) && returns;
     const bool with_message = random_one_in(&trial.shared, 12), later = random_one_in(&trial.shared, 4);
-    if (later)
+    const bool flies = runner->stretch.flies && !runner->stretch.is_long;
+    if (later || flies)
         later_draw(&trial);
+    if (flies)
+        flight_draw(&trial);
     if (returns)
         manners_draw(&trial);
     bool good = !mistaken || manners_mistake(&trial);
@@ -294,9 +299,9 @@ static int finish(struct runner *runners, int threads, uint64_t cases, int failu
 }
 
 #ifdef UNISONO_STATIC /* linked in: a program in C alone, whose requests are all completed by our functions */
-extern unsigned char dispatch_all_complete;
+extern _Atomic unsigned char dispatch_all_complete;
 #else
-static unsigned char dispatch_all_complete;
+static _Atomic unsigned char dispatch_all_complete;
 #endif
 
 int main(int argc, char **argv)
@@ -341,6 +346,7 @@ int main(int argc, char **argv)
     if (!is_unforced)
         use(MPI_COMM_WORLD, "bcast", "");
     data_start();
+    layouts_start();
     manners_start();
     lives_start(&lives);
     runners[0].lives = threads == 1 ? &lives : NULL;
@@ -350,6 +356,7 @@ int main(int argc, char **argv)
         number = to;
     }
     manners_end();
+    layouts_end();
     data_end();
     return finish(runners, threads, number - first, failures);
 }

@@ -1,5 +1,6 @@
 #include "later.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* MPICH 4.0.2's nonblocking reduction in place crashes as its blocking one does (buffers.h), and those of the others that block give
@@ -41,7 +42,7 @@ void later_draw(struct trial *trial)
 /* One way to wait for all of them. */
 static int await(int way, int count, MPI_Request *requests)
 {
-    int error = MPI_SUCCESS, which[4], some = 0, done = 0;
+    int error = MPI_SUCCESS, which[8], some = 0, done = 0;
     for (int left = count; left > 0 && error == MPI_SUCCESS;) {
         switch (way) {
         case 0:
@@ -85,20 +86,77 @@ static int await(int way, int count, MPI_Request *requests)
     return error;
 }
 
+static int start(struct trial *trial)
+{
+    return random_one_in(&trial->own, 2) ? MPI_Startall(1, &trial->request) : MPI_Start(&trial->request);
+}
+
+/* A persistent one may be started before with the same data, and is with other data. */
+static int start_before(struct trial *trial)
+{
+    char *kept[HELD_MOST];
+    int error = MPI_SUCCESS;
+    const int times = random_below(&trial->shared, 3);
+    for (int i = 0; i < trial->helds && times > 0; i++) {
+        kept[i] = malloc(trial->held[i].bytes);
+        memcpy(kept[i], trial->held[i].memory, trial->held[i].bytes);
+    }
+    for (int time = 0; time < times && error == MPI_SUCCESS; time++) {
+        if (time == times - 1) /* no number that an operation could not take */
+            for (int i = 0; i < trial->helds; i++)
+                memset(trial->held[i].memory, 0, trial->held[i].bytes);
+        error = start(trial);
+        if (error == MPI_SUCCESS)
+            error = MPI_Wait(&trial->request, MPI_STATUS_IGNORE);
+        for (int i = 0; i < trial->helds; i++)
+            memcpy(trial->held[i].memory, kept[i], trial->held[i].bytes);
+    }
+    for (int i = 0; i < trial->helds && times > 0; i++)
+        free(kept[i]);
+    trial->tally->of[DRAWN_STARTED_AGAIN] += times > 0;
+    return error;
+}
+
+/* Waits for it and for `more` other requests; and for the outer one beside these, where that is drawn. */
+static int wait(struct trial *trial, int more, MPI_Request *requests)
+{
+    enum { WAYS = 9 };
+    struct trial *outer = trial->outer;
+    const int way = random_below(&trial->own, WAYS);
+    const bool both = random_one_in(&trial->own, 2) && outer != NULL && !outer->is_over && outer->later;
+    requests[0] = trial->request;
+    if (both)
+        requests[1 + more] = outer->request;
+    int error = await(way, 1 + more + both, requests);
+    if (both) {
+        outer->is_over = true;
+        outer->is_wrong = outer->is_wrong || (outer->persistent && requests[1 + more] != outer->request);
+    }
+    return error;
+}
+
 int later_end(struct trial *trial, int error)
 {
-    enum { WAYS = 9, BARRIERS = 2 };
-    MPI_Request requests[1 + BARRIERS] = {trial->request};
-    int more = random_below(&trial->shared, 1 + BARRIERS), way = random_below(&trial->own, WAYS);
-    bool all = random_one_in(&trial->own, 2);
+    enum { BARRIERS = 2 };
+    MPI_Request requests[2 + BARRIERS], made = trial->request;
+    int more = random_below(&trial->shared, 1 + BARRIERS);
+    if (error == MPI_SUCCESS && trial->persistent)
+        error = start_before(trial);
+    if (error == MPI_SUCCESS && trial->persistent)
+        error = start(trial);
     if (error != MPI_SUCCESS)
         return error;
-    if (trial->persistent)
-        error = all ? MPI_Startall(1, requests) : MPI_Start(requests);
+    if (trial->between != NULL) {
+        more = 0; /* their barriers would be waited for here alone */
+        trial->is_wrong = !trial->between(trial) || trial->is_wrong;
+    }
     for (int i = 0; i < more; i++)
         MPI_Ibarrier(trial->comm, &requests[1 + i]);
-    error = error == MPI_SUCCESS ? await(way, 1 + more, requests) : error;
-    if (trial->persistent && (requests[0] != trial->request || MPI_Request_free(requests) != MPI_SUCCESS))
+    if (!trial->is_over)
+        error = wait(trial, more, requests);
+    else
+        requests[0] = trial->request;
+    if (trial->persistent && (requests[0] != made || MPI_Request_free(requests) != MPI_SUCCESS))
         return MPI_ERR_REQUEST; /* it stays the program's until then */
     return error;
 }

@@ -20,6 +20,10 @@ const char *const tally_names[DRAWN] = {
     [DRAWN_THREADED] = "beside other threads",
     [DRAWN_AGAIN] = "like the one before",
     [DRAWN_SAME_HANDLE] = "communicators at the handle of one that was freed",
+    [DRAWN_SEVERAL_COUNTS] = "layouts of several counts",
+    [DRAWN_STARTED_AGAIN] = "started several times",
+    [DRAWN_IN_FLIGHT] = "while another was under way",
+    [DRAWN_SOME_IN_PLACE] = "in place on some ranks",
 };
 
 void tally_add(struct tally *to, const struct tally *from)

@@ -83,6 +83,7 @@ void unforced_begin(struct stretch *stretch, uint64_t number, struct random *sha
     *stretch = (struct stretch){.begun = true, .is_long = number % LONG_EVERY == LONG_EVERY / 2};
     stretch->comms = 1 + random_below(shared, COMMS), stretch->whichs = 1 + random_below(shared, CHOICES);
     stretch->own_operations = random_one_in(shared, 4);
+    stretch->turns = random_one_in(shared, 3), stretch->flies = random_one_in(shared, 3);
     stretch->sizes = 1 + random_below(shared, CHOICES), stretch->shapes = 1 + random_below(shared, CHOICES);
     for (int i = 0; i < CHOICES; i++) {
         stretch->which[i] = only >= 0 ? only : draw_which(shared, stretch->own_operations);
@@ -161,7 +162,7 @@ static enum layouts draw_layouts(const struct stretch *stretch, struct random *s
     static const enum layouts pairs[] = {LAYOUTS_OF_UNITS, LAYOUTS_PLAIN, LAYOUTS_OF_UNITS};
     if (stretch->is_long && stretch->last.size > 0)
         return pairs[stretch->calls % 3 - 1 + (int)(stretch->shape[stretch->last.which] & 1)];
-    return random_one_in(shared, 3) ? LAYOUTS_PLAIN : LAYOUTS_OF_UNITS;
+    return (enum layouts[]){LAYOUTS_PLAIN, LAYOUTS_OF_UNITS, LAYOUTS_OF_SEVERAL_COUNTS}[random_below(shared, 3)];
 }
 
 static int64_t bytes_of(const struct stretch *stretch, const struct trial *trial)
@@ -186,6 +187,7 @@ void unforced_draw(struct stretch *stretch, struct trial *trial, struct random *
     trial->layouts = draw_layouts(stretch, shared);
     stretch->calls++;
     trial->own_operations = stretch->own_operations;
+    trial->turn = stretch->turns ? stretch->calls : 0;
     *shape = random_of(stretch->shape[pick.shape], (uint64_t)trial->which, 3);
     if (trial->comm == MPI_COMM_NULL)
         return;

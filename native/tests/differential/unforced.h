@@ -17,6 +17,8 @@ struct stretch {
     bool begun;
     bool is_long; /* messages of which copies are too long to be made at once */
     bool own_operations;
+    bool turns; /* the root goes on with every call */
+    bool flies; /* many calls do not block, and others are made meanwhile */
     int calls;
     int comms, whichs, sizes, shapes; /* how many there are of each */
     MPI_Comm comm[COMMS], parent[COMMS];

@@ -9,6 +9,7 @@ that collective. Both are chosen on the data they are compared with, so the best
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -18,9 +19,8 @@ from unisono.core.interval import Interval
 from unisono.core.language import N_, _, listed, translated
 from unisono.core.sizes import format_size
 from unisono.core.vocabulary import Case
-from unisono.decide import sentences
+from unisono.decide import differs, sentences
 from unisono.decide.fastest import Fastest, fastest
-from unisono.decide.findings import NOT_TOLD
 from unisono.decide.labels import label
 from unisono.decide.sides import KINDS, Pair, Row, Side
 from unisono.study.data import StudyData
@@ -52,16 +52,15 @@ class Comparison:
         return [finding.text for finding in self.findings]
 
     def verdict(self, other: str | None = None, kind: str = "default") -> str:
-        """ "faster", "slower", "mixed", "not told" (nothing differs, and for a case there were too few launches) or
-        "no difference": the others, or one of them, against the reference."""
-        kinds = {f.kind for f in self.findings if f.parameter == kind and other in (None, f.value)}
-        if "mixed" in kinds or {"better", "worse"} <= kinds:
-            return "mixed"
-        if "better" in kinds:
-            return "faster"
-        if "worse" in kinds:
-            return "slower"
-        return NOT_TOLD if NOT_TOLD in kinds else "no difference"
+        """The others, or one of them, against the reference, over all cases: a word of `differs`."""
+        kinds: dict[tuple[Case, str], set[str]] = defaultdict(set)
+        for finding in self.findings:
+            if finding.case is not None and finding.parameter == kind and other in (None, finding.value):
+                kinds[finding.case, str(finding.value)].add(finding.kind)
+        rows = differs.by_case(self.rows)
+        return differs.of_all(
+            [differs.of_case(these, rows.get(case, {}).get((name, kind), ())) for (case, name), these in kinds.items()]
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON; bounds that are not known are null."""

@@ -8,11 +8,13 @@ from typing import Any
 from unisono.core.language import N_, _, translated
 from unisono.core.sizes import format_size
 from unisono.core.vocabulary import Case
+from unisono.decide import differs
 from unisono.decide.compare import Comparison
+from unisono.decide.differs import mean_gain
 from unisono.decide.sides import KINDS, Row
 from unisono.report.axes import zoom_groups
 from unisono.report.conditions import mpi_name
-from unisono.report.figures_comparison import comparison_figure, mean_gain, rows_of
+from unisono.report.figures_comparison import comparison_figure, rows_of
 from unisono.report.figures_history import history
 from unisono.report.finding_list import finding_groups
 from unisono.report.marks import RatioScale, interval_mark, kind, ratio_axis
@@ -21,16 +23,6 @@ from unisono.study.data import StudyData
 
 _OWN = ("", N_("study"), N_("created"), N_("launches"), N_("measured in"))
 """What differs between any two studies."""
-
-_FASTER, _SLOWER = N_("faster at some sizes"), N_("slower at some sizes")
-
-_WORDS = {
-    "better": "faster",
-    "worse": "slower",
-    "mixed": "mixed",
-    "no difference": "no difference",
-    "not told": "not told",
-}
 
 
 def content(comparison: Comparison, studies: Sequence[StudyData]) -> dict[str, Any]:
@@ -68,16 +60,9 @@ def content(comparison: Comparison, studies: Sequence[StudyData]) -> dict[str, A
 
 
 def case_verdict(comparison: Comparison, case: Case, other: str, compared: str) -> str:
-    """ "faster", "slower", "mixed", "no difference" or "not told", as the findings say it; _FASTER or _SLOWER where the
-    mean over all message sizes does not show what is so at some."""
+    """A word of `differs`, of one case."""
     kinds = {f.kind for f in comparison.findings if (f.case, f.value, f.parameter) == (case, other, compared)}
-    if "mixed" in kinds or {"better", "worse"} <= kinds:
-        return "mixed"
-    verdict = _WORDS[next(iter(kinds & set(_WORDS)), "no difference")]
-    gain = mean_gain(rows_of(comparison)[case][other, compared])
-    if verdict == "faster" and gain.low <= 1:
-        return _FASTER
-    return _SLOWER if verdict == "slower" and gain.high >= 1 else verdict
+    return differs.of_case(kinds, rows_of(comparison)[case][other, compared])
 
 
 def headline(comparison: Comparison) -> str:
@@ -91,18 +76,15 @@ def headline(comparison: Comparison) -> str:
 
 
 def _said(comparison: Comparison, other: str) -> str:
-    cases = [case for case, rows in rows_of(comparison).items() if (other, KINDS[0]) in rows]
-    verdicts = {case_verdict(comparison, case, other, KINDS[0]) for case in cases}
-    if "mixed" in verdicts or (verdicts & {"faster", _FASTER} and verdicts & {"slower", _SLOWER}):
-        return _("{other} is partly faster, partly slower")
     said = {
+        "mixed": _("{other} is partly faster, partly slower"),
         "faster": _("{other} is faster"),
         "slower": _("{other} is slower"),
-        _FASTER: _("{other} is faster at some message sizes"),
-        _SLOWER: _("{other} is slower at some message sizes"),
+        differs.FASTER_AT_SOME: _("{other} is faster at some message sizes"),
+        differs.SLOWER_AT_SOME: _("{other} is slower at some message sizes"),
         "not told": _("{other} had too few launches to tell"),
     }
-    return next((said[verdict] for verdict in said if verdict in verdicts), _("{other} makes no difference"))
+    return said.get(comparison.verdict(other), _("{other} makes no difference"))
 
 
 def _sentence(comparison: Comparison, other: str, compared: str) -> str:
@@ -126,9 +108,9 @@ def _sentence(comparison: Comparison, other: str, compared: str) -> str:
         parts.append(_("{those} faster").format(those=join(faster)))
     if slower := by_verdict.get("slower"):
         parts.append(_("{those} as fast").format(those=join(slower)))
-    if faster := by_verdict.get(_FASTER):
+    if faster := by_verdict.get(differs.FASTER_AT_SOME):
         parts.append(_("{those} faster at some sizes").format(those=join(faster)))
-    if slower := by_verdict.get(_SLOWER):
+    if slower := by_verdict.get(differs.SLOWER_AT_SOME):
         parts.append(_("{those} slower at some sizes").format(those=join(slower)))
     if mixed := by_verdict.get("mixed"):
         parts.append(_("{those} faster at some sizes and slower at others").format(those=join(mixed)))

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from unisono.core.interval import Interval
 from unisono.core.language import _
 from unisono.core.sizes import format_size
 from unisono.core.vocabulary import Case, Setting
 from unisono.decide.compare import Comparison
+from unisono.decide.differs import by_case
 from unisono.decide.sides import Row
-from unisono.decide.table import size_weights
 from unisono.report.axes import (
     Figure,
     band,
@@ -149,21 +146,4 @@ class _Style:
 
 def rows_of(comparison: Comparison) -> dict[Case, dict[tuple[str, str], list[Row]]]:
     """Case -> (other, kind) -> its rows by size."""
-    found: dict[Case, dict[tuple[str, str], list[Row]]] = defaultdict(lambda: defaultdict(list))
-    for row in sorted(comparison.rows, key=lambda r: (r.case, r.size)):
-        found[row.case][row.other, row.kind].append(row)
-    return dict(found)
-
-
-def mean_gain(rows: Sequence[Row]) -> Interval:
-    """Geometric mean over the sizes. Its ends are those of the sizes averaged: launches are common to all sizes."""
-    weights = size_weights([row.size for row in rows])
-
-    def over(values: Sequence[float]) -> float:
-        if any(not 0 < value < math.inf for value in values):
-            return 0.0 if min(values) <= 0 else math.inf
-        return math.exp(math.fsum(w * math.log(v) for w, v in zip(weights, values, strict=True)))
-
-    return Interval(
-        over([r.gain.mid for r in rows]), over([r.gain.low for r in rows]), over([r.gain.high for r in rows])
-    )
+    return by_case(comparison.rows)

@@ -10,6 +10,7 @@ from typing import Any
 from unisono.core.interval import Interval
 from unisono.core.language import N_, _, translated
 from unisono.decide.compare import Comparison
+from unisono.decide.differs import mean_gain
 from unisono.report.axes import (
     Figure,
     hover_frame,
@@ -20,7 +21,7 @@ from unisono.report.axes import (
     same_gain_band,
     value_axis,
 )
-from unisono.report.figures_comparison import mean_gain, rows_of
+from unisono.report.figures_comparison import rows_of
 from unisono.report.palette import DASHES, MARKERS, SERIES
 from unisono.report.text import format_gain, significant
 from unisono.study.data import StudyData

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from unisono.core.errors import UserError
 from unisono.core.language import N_, _
@@ -47,6 +48,10 @@ _FLAGS = (
 """Options with two words behind them, and with none; all others have one (mpiexec.hydra -help of 4.0.2)."""
 
 
+_BY = ("launcher", "launcher-exec", "bootstrap", "bootstrap-exec")
+"""Options whose value is a program too: the one that reaches other nodes."""
+
+
 def compilers(name: str) -> list[str]:
     """On Debian it ends as the launcher does, but beside mpiexec.hydra."""
     _name, dot, ending = name.partition(".")
@@ -84,7 +89,8 @@ def layout(processes: int, threads: int, binding: Sequence[str]) -> list[str]:
 
 def program(argv: Sequence[str]) -> str | None:
     """The first word that can be run and is no value of an option, as far as that can be seen."""
-    return next((path for word in argv[1:] if not word.isdigit() and (path := shutil.which(word))), None)
+    words = (word for option, word in pairwise(argv) if option.lstrip("-") not in _BY and not word.isdigit())
+    return next((path for word in words if (path := shutil.which(word))), None)
 
 
 def interface(argv: Sequence[str], env: Mapping[str, str]) -> str | None:
