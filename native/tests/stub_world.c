@@ -167,7 +167,7 @@ int PMPI_Allreduce(const void *send, void *receive, int count, MPI_Datatype type
     return MPI_SUCCESS;
 }
 
-/* Everybody says what this rank does, but for who shares a node: two numbers (topology_start). */
+/* Everybody says what this rank does, but for who shares a node: one number (topology_start), where others are below 0. */
 int PMPI_Allgather(const void *send, int count, MPI_Datatype type, void *receive, int receive_count,
                    MPI_Datatype receive_type, MPI_Comm comm)
 {
@@ -175,8 +175,8 @@ int PMPI_Allgather(const void *send, int count, MPI_Datatype type, void *receive
     (void)receive_count, (void)receive_type;
     for (int rank = 0; rank < comms[number_of(comm)].count; rank++) {
         char *at = (char *)receive + (size_t)rank * bytes;
-        if (comm == MPI_COMM_WORLD && type == MPI_INT && count == 2)
-            ((int *)(void *)at)[0] = ((int *)(void *)at)[1] = rank / ppn * ppn;
+        if (comm == MPI_COMM_WORLD && type == MPI_INT && count == 1 && *(const int *)send >= 0)
+            *(int *)(void *)at = rank / ppn * ppn;
         else if (send != MPI_IN_PLACE)
             memcpy(at, send, bytes);
     }

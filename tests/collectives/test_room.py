@@ -60,7 +60,8 @@ def _run(
 def test_twenty_communicators_in_little_memory(tools: Toolchain, program: Path) -> None:
     status, said, served = _run(tools, program, "20", env=SERVE, script="mount -t tmpfs -o size=24m tmpfs /dev/shm")
     assert (status, said) == (0, ["right"])
-    assert served["unisono"] > 400
+    # Where nothing was tried before, as in a new home, a few more calls are the MPI's.
+    assert served["unisono"] >= 400
 
 
 def test_when_room_ends_calls_are_the_mpis(tools: Toolchain, program: Path) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.tuning.samples import machine, plan, rule, tuned, tuning
 from unisono.core.errors import UserError
 from unisono.export import tuned_rules as rules
-from unisono.export.compiled import compile_rules, plans_under
+from unisono.export.compiled import KEEPS_ORDER, compile_rules, plans_under
 from unisono.export.message_bytes import message_bytes
 from unisono.export.tuned_rules import CollectiveRules, MessageRule
+from unisono.library.native import native_source
 from unisono.machine.description import Mpi
 from unisono.tuning.plans import Plan
 
@@ -37,6 +40,35 @@ def test_bytes_as_open_mpi_counts_them(collective: str, expected: int) -> None:
     assert message_bytes(collective, 1024, 4) == expected
 
 
+def test_algorithms_that_change_the_ranks_order_are_named() -> None:
+    """Told to take them Open MPI (4.1.4, 5.0.11) does so for operations that do not commute, and is wrong."""
+    kept = plan(
+        ppn=4,
+        rules=(
+            rule("allreduce", 0, 1023, tuned("recursive_doubling")),
+            rule("alltoall", 0, None, tuned("pairwise")),
+        ),
+    )
+    assert compiled(kept)[1] == []
+    changed = plan(
+        ppn=4,
+        rules=(
+            rule("allreduce", 0, 1023, tuned("recursive_doubling")),
+            rule("allreduce", 1024, 4095, tuned("ring")),
+            rule("allreduce", 4096, None, tuned("segmented_ring")),
+        ),
+    )
+    said = [note.partition(", Open MPI")[0] for note in compiled(changed)[1]]
+    assert said == ["allreduce: told to take ring, segmented_ring"]
+
+
+def test_the_library_knows_the_same_algorithms() -> None:
+    source = (native_source() / "dispatch" / "serve.c").read_text()
+    table = source[source.index("keeping[] = {") : source.index("char name[")]
+    found = {name.lower(): set(words.split()) for name, words in re.findall(r'COLL_(\w+), "([^"]*)"', table)}
+    assert found == KEEPS_ORDER
+
+
 def test_pingpong_has_no_rules() -> None:
     with pytest.raises(UserError, match="pingpong"):
         message_bytes("pingpong", 8, 2)
@@ -52,7 +84,7 @@ def test_every_size_gets_its_rule_and_gaps_stay_with_the_mpi() -> None:
         ),
     )
     found, notes = compiled(made)
-    assert notes == []
+    assert [note.partition(",")[0] for note in notes] == ["allreduce: told to take segmented_ring"]
     guard, measured, above = found["alltoall"].comms
     assert (guard.size, measured.size, above.size) == (0, 4, 5)
     assert guard.rules == above.rules == (MessageRule(0, 0),)

@@ -23,6 +23,17 @@ _CHAIN_FAN = 4
 were measured; a rules file with 0 would turn `chain` into `pipeline`."""
 
 
+KEEPS_ORDER = {
+    "reduce": {"linear", "in-order_binary"},
+    "allreduce": {"basic_linear", "nonoverlapping", "recursive_doubling"},
+    "reduce_scatter": {"non-overlapping"},
+    "reduce_scatter_block": {"basic_linear", "recursive_doubling"},
+    "scan": {"linear", "recursive_doubling"},
+    "exscan": {"linear", "recursive_doubling"},
+}
+"""Algorithms that combine in the ranks' order. The others Open MPI takes only where an operation commutes when it
+chooses by itself, but for every operation when it is told to (4.1.4, 5.0.11; as in native/dispatch/serve.c)."""
+
 _WINDOW = ("alltoall", "linear_sync")
 """The one algorithm whose messages on their way are limited, by the plan's _WINDOW_PARAMETER. Rules overrule that
 parameter, so they have to say it again."""
@@ -64,8 +75,25 @@ def compile_rules(plans: Sequence[Plan], mpi: Mpi) -> tuple[RulesFile, list[str]
                 CollectiveRules(collective, tuple(CommRules(size, comms[size]) for size in sorted(comms)))
             )
     notes += [f"{name}: coll/tuned has no rules for it" for name in sorted(named - COLLECTIVE_IDS.keys())]
+    notes += [
+        N_(
+            "{collective}: told to take {names}, Open MPI changes the ranks' order also for operations that do not "
+            "commute (MPI_Op_create with commute = 0), and their results are wrong: programs with such operations "
+            "need the rules of our library (--format rules), which leave these calls to the MPI"
+        ).format(collective=each.collective, names=", ".join(names))
+        for each in collectives
+        if (names := _reordering(each.collective, plans))
+    ]
     found = RulesFile(tuple(collectives))
     return (replace(found, version=2) if found.limits_requests else found), notes
+
+
+def _reordering(collective: str, plans: Sequence[Plan]) -> list[str]:
+    """Algorithms that are named for a collective and may combine in another order than that of the ranks."""
+    if collective not in KEEPS_ORDER:
+        return []
+    named = {rule.call.get("algorithm", "") for plan in plans for rule in plan.rules_for(collective)}
+    return sorted(name for name in named - KEEPS_ORDER[collective] if name)
 
 
 def _takes_window(version: str) -> bool:
