@@ -159,11 +159,13 @@ def test_the_level_of_threads_stays_what_the_program_has(tmp_path: Path) -> None
     assert (ran.status, ran.out.split()) == (0, ["kept"] * 2), ran.out + ran.error
 
 
-def test_ranks_that_share_cpus_meet_in_shared_memory(tmp_path: Path) -> None:
-    """Nothing is tried there, so the models choose: whoever waits for a message waits for its sender to get a CPU."""
+@pytest.mark.parametrize("domains", [{}, {"UNISONO_FAKE_NUMA": "4/2"}], ids=["undivided", "domains"])
+def test_ranks_that_share_cpus_meet_in_shared_memory(domains: dict[str, str], tmp_path: Path) -> None:
+    """Nothing is tried there, so the models choose: whoever waits for a message waits for its sender to get a CPU, and
+    in domains for one rank after another."""
     tools, ranks, mine = toolchain("openmpi5"), 8, os.sched_getaffinity(0)
     program = compiled(tools, tmp_path, str(PROGRAMS / "sizes.c"))
-    env = {"UNISONO_COLLECTIVES": "on", "UNISONO_VERBOSE": "1"}
+    env = {"UNISONO_COLLECTIVES": "on", "UNISONO_VERBOSE": "1", **domains}
     os.sched_setaffinity(0, sorted(mine)[:2])  # whatever there is: ranks have the launcher's
     try:
         ran = run(tools, tmp_path, program, ranks=ranks, env=env, record=False)
@@ -173,7 +175,7 @@ def test_ranks_that_share_cpus_meet_in_shared_memory(tmp_path: Path) -> None:
     served = set(re.findall(r"unisono: +(bcast|allreduce) +\S+ +(\S+) +\d+$", ran.error, re.MULTILINE))
     assert "unisono: ranks share CPUs: to wait for one another takes them" in ran.error
     assert ("allreduce", "unisono/inline") in served
-    assert not any("flat" in how or how == "mpi" for _, how in served), served
+    assert not any("flat" in how or how in ("mpi", "unisono/domains") for _, how in served), served
     slower = re.search(r"to read another rank's memory takes (\S+) times as long as a copy", ran.error)
     if slower is not None and float(slower[1]) >= 3:  # then slices copy less
         assert ("allreduce", "unisono/pull") not in served

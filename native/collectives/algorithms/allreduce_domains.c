@@ -4,7 +4,7 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     const struct domains_way way = domains_way(comm);
     const int last = way.count - 1, over = way.width[last], up = domains_read(&way) - (over - 1);
-    return domains_latency(comm, &way, 1.4, 0.15) +
+    return domains_waits(comm, &way, 2, shape->bytes) + domains_latency(comm, &way, 1.4, 0.15) +
            (double)shape->bytes * comm->costs.node_byte * (0.3 * up + 0.6 * over + 0.27 * last);
 }
 

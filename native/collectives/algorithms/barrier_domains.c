@@ -4,7 +4,7 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     (void)shape;
     const struct domains_way way = domains_way(comm);
-    return domains_latency(comm, &way, 0.6, 0.1);
+    return domains_waits(comm, &way, 2, 0) + domains_latency(comm, &way, 0.6, 0.1);
 }
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)

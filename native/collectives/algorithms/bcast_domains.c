@@ -3,7 +3,8 @@
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     const struct domains_way way = domains_way(comm);
-    return domains_latency(comm, &way, 0.6, 0.05) + (double)shape->bytes * comm->costs.node_byte * 0.27 * way.count;
+    return domains_waits(comm, &way, 1, shape->bytes) + domains_latency(comm, &way, 0.6, 0.05) +
+           (double)shape->bytes * comm->costs.node_byte * 0.27 * way.count;
 }
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)

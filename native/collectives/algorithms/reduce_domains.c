@@ -3,7 +3,7 @@
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     const struct domains_way way = domains_way(comm);
-    return domains_latency(comm, &way, 0.6, 0.1) +
+    return domains_waits(comm, &way, 1, shape->bytes) + domains_latency(comm, &way, 0.6, 0.1) +
            (double)shape->bytes * comm->costs.node_byte * 0.3 * (domains_read(&way) + 1);
 }
 

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../group/cost.h"
 #include "bcast.h"
 #include "meet.h"
 #include "node.h"
@@ -13,43 +12,6 @@ bool domains_apply(const struct coll_comm *comm, const struct shape *shape)
     const struct levels *levels = &comm->topology.levels;
     return comm->topology.nodes == 1 && levels->count > 0 && node_shares(comm->node) &&
            shape->element <= DOMAINS_ELEMENT && (shape->commutative || levels->in_order);
-}
-
-/* meet, more: as those of struct costs. */
-static struct domains_way way_of(const struct coll_comm *comm, const double *meet, double more)
-{
-    const struct levels *levels = &comm->topology.levels;
-    struct domains_way way = {0};
-    int depth[LEVELS + 1], below = levels->count + 1;
-    way.count = levels_choose(levels, meet, more, depth);
-    for (int level = 0; level < way.count; level++) {
-        const int at = way.depth[level] = depth[way.count - 1 - level];
-        way.meet[level] = levels->meet[at];
-        way.width[level] = levels->widest[at][below];
-        below = at;
-    }
-    return way;
-}
-
-struct domains_way domains_way(const struct coll_comm *comm)
-{
-    return way_of(comm, comm->costs.meet, comm->costs.meet_more);
-}
-
-double domains_latency(const struct coll_comm *comm, const struct domains_way *way, double first, double each)
-{
-    double seconds = 0;
-    for (int level = 0; level < way->count; level++)
-        seconds += cost_meet(comm, way->meet[level], way->width[level], first, each);
-    return seconds;
-}
-
-int domains_read(const struct domains_way *way)
-{
-    int ranks = 0;
-    for (int level = 0; level < way->count; level++)
-        ranks += way->width[level] - 1;
-    return ranks;
 }
 
 static void level_free(struct level *level)
@@ -161,7 +123,7 @@ static struct domains_way measured_way(struct coll_comm *comm)
         found.meet[levels->meet[depth]] = seconds[depth];
     _Static_assert(sizeof found <= LINE_ROOM, "it goes in a line");
     node_bcast_inline(comm, 0, &found, sizeof found);
-    return way_of(comm, found.meet, found.more);
+    return domains_way_of(comm, found.meet, found.more);
 }
 
 /* Who is in which level, and its memory. */

@@ -53,8 +53,12 @@ struct domains_way {
     int count, depth[LEVELS + 1], meet[LEVELS + 1], width[LEVELS + 1];
 };
 struct domains_way domains_way(const struct coll_comm *comm);
+/* The same by other values of costs.meet and costs.meet_more. */
+struct domains_way domains_way_of(const struct coll_comm *comm, const double *meet, double more);
 /* What a step costs that is done at each level in turn (cost_meet). */
 double domains_latency(const struct coll_comm *comm, const struct domains_way *way, double first, double each);
+/* What ranks that share CPUs wait more than in one level, where every piece of so many bytes goes `ways` times through the others. */
+double domains_waits(const struct coll_comm *comm, const struct domains_way *way, int ways, int64_t bytes);
 /* Of how many ranks the one that leads everywhere reads what they have, in all. */
 int domains_read(const struct domains_way *way);
 
