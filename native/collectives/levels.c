@@ -142,6 +142,8 @@ int levels_start(MPI_Comm near, int rank, int node)
         error = PMPI_Allreduce(&good, &both, 1, MPI_INT, MPI_MIN, near);
     }
     free(all);
+    if (!both)
+        levels_end(); /* some know, others do not */
     return error != MPI_SUCCESS || both ? error : MPI_ERR_NO_MEM;
 }
 #endif
@@ -150,20 +152,6 @@ void levels_end(void)
 {
     free(here.world);
     memset(&here, 0, sizeof here);
-}
-
-int levels_of_node(void)
-{
-    return here.count;
-}
-
-int levels_mate(int depth)
-{
-    for (int place = 1; place < here.ranks; place++)
-        if ((depth == 0 || here.domain[(depth - 1) * here.ranks + place] == 0) &&
-            (depth == here.count || here.domain[depth * here.ranks + place] != 0))
-            return place;
-    return -1;
 }
 
 static int compare(const void *a, const void *b)
@@ -201,7 +189,7 @@ static int at_depth(const struct levels *levels, int ranks, int depth, int rank)
     return depth == 0 ? 0 : depth > levels->count ? rank : levels->domain_of[(depth - 1) * ranks + rank];
 }
 
-int levels_mate_of(const struct levels *levels, int ranks, int depth)
+int levels_mate(const struct levels *levels, int ranks, int depth)
 {
     for (int rank = 1; rank < ranks; rank++)
         if (at_depth(levels, ranks, depth, rank) == 0 && at_depth(levels, ranks, depth + 1, rank) != 0)
@@ -254,6 +242,11 @@ void levels_find(struct levels *levels, const int *theirs, int ranks)
     find_widest(levels, ranks, counts);
     if (levels->count == 0)
         levels_free(levels);
+}
+
+void levels_find_all(struct levels *levels)
+{
+    levels_find(levels, here.world, here.ranks);
 }
 
 void levels_free(struct levels *levels)

@@ -21,8 +21,8 @@ struct levels {
     bool in_order;  /* the ranks of every domain follow one another */
     int *domain_of; /* [level * ranks + rank], level 0 at depth 1: domains numbered in order of their lowest ranks */
     int widest[DEPTHS][DEPTHS]; /* [i][j], i < j: the most of depth j that are in one of depth i */
-    int meet[DEPTHS -
-             1]; /* at what depth of the whole node those meet who are together here at this depth, no deeper */
+    /* At what depth of the whole node those meet who are together here at this depth, no deeper. */
+    int meet[DEPTHS - 1];
 };
 
 /* Collective over the ranks of this machine, with this rank's number in the world and the world's lowest rank of the
@@ -35,16 +35,13 @@ int levels_start(MPI_Comm near, int rank, int node);
 bool levels_know(const int *world, const struct bound *bound, int ranks);
 void levels_end(void);
 
-/* Of the node itself: how many levels; the lowest place on it whose rank is with the first one's at this depth, but no
- * deeper. -1: none is. */
-int levels_of_node(void);
-int levels_mate(int depth);
-
 /* `theirs`: the ranks' numbers in the world, all of this node. Needs levels_free(). */
 void levels_find(struct levels *levels, const int *theirs, int ranks);
+/* The same of all ranks of this node. */
+void levels_find_all(struct levels *levels);
 void levels_free(struct levels *levels);
 /* The lowest rank that is with the first one at this depth, but no deeper; -1: none. */
-int levels_mate_of(const struct levels *levels, int ranks, int depth);
+int levels_mate(const struct levels *levels, int ranks, int depth);
 
 /* Which depths to go through so that everybody hears of everybody soonest: `chosen` gets the first, 0, and those below
  * it; returns how many. The last of them hands out to single ranks. meet[i]: what it takes two ranks that meet at depth i

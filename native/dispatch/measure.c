@@ -55,12 +55,11 @@ static double meet(struct coll_comm *comm, void *room, int64_t bytes)
 /* What it takes the first rank and one that it meets at each depth of the node, and what each of the others adds. */
 static void measure_levels(struct coll_comm *comm, struct costs *costs)
 {
-    int mates[LEVELS + 1];
-    const int depths = levels_of_node() + 1;
-    for (int depth = 0; depth < depths; depth++)
-        mates[depth] = levels_mate(depth);
-    if (!meet_measure(comm, mates, depths, costs->meet, &costs->meet_more))
+    struct levels levels;
+    levels_find_all(&levels);
+    if (!meet_measure(comm, &levels, costs->meet, &costs->meet_more))
         costs->meet_more = 0;
+    levels_free(&levels);
 }
 
 /* What every rank takes to read at once what its neighbour has just written: as the study measures it

@@ -326,8 +326,12 @@ bool trial_start(struct coll_comm *world)
         trial_read(&trial_found, world->ranks);
     if (PMPI_Bcast(&trial_found, sizeof trial_found, MPI_BYTE, 0, world->comm) != MPI_SUCCESS)
         return false;
-    if (trial_found.starts > 0)
+    if (trial_found.starts > 0) {
+        /* Ranks may be bound otherwise this time: how long they take to meet is what was measured now. */
+        memcpy(trial_found.costs.meet, world->costs.meet, sizeof world->costs.meet);
+        trial_found.costs.meet_more = world->costs.meet_more;
         world->costs = trial_found.costs;
+    }
     if (trial_found.starts >= TRIAL_STARTS)
         return true;
     bool again_too = true;

@@ -101,7 +101,7 @@ void verbose_print(void)
                 job.costs.node_wait * 1e6);
     if (job.has_costs && job.costs.meet_more > 0) {
         fprintf(stderr, "unisono: two ranks of a node hear of one another, from the outermost domains on, in");
-        for (int depth = 0; depth <= levels_of_node(); depth++)
+        for (int depth = 0; depth <= LEVELS && job.costs.meet[depth] > 0; depth++)
             fprintf(stderr, " %.2f", job.costs.meet[depth] * 1e6);
         fprintf(stderr, " us; each further rank adds %.3f us\n", job.costs.meet_more * 1e6);
     }

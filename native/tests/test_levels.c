@@ -34,9 +34,9 @@ static void test_epyc(void)
     for (int cpu = 0; cpu < MOST; cpu++)
         bound[cpu] = (struct bound){{cpu / 96, cpu / 24, cpu / 8 * 8, cpu}};
     know(bound, MOST, 3);
-    CHECK(levels_of_node() == 4);
-    CHECK(levels_mate(0) == 96 && levels_mate(1) == 24 && levels_mate(2) == 8 && levels_mate(3) == 1);
-    CHECK(levels_mate(4) == -1); /* no other is on this core */
+    levels_find_all(&levels);
+    CHECK(levels.count == 3 && levels.widest[0][4] == MOST);
+    levels_free(&levels);
     levels_find(&levels, theirs, MOST);
     CHECK(levels.count == 3 && levels.in_order);
     expect_widest(&levels, 0, 1, 2);
@@ -47,8 +47,8 @@ static void test_epyc(void)
     expect_widest(&levels, 1, 4, 96);
     for (int depth = 0; depth <= 3; depth++)
         CHECK(levels.meet[depth] == depth);
-    CHECK(levels_mate_of(&levels, MOST, 0) == 96 && levels_mate_of(&levels, MOST, 2) == 8);
-    CHECK(levels_mate_of(&levels, MOST, 3) == 1);
+    CHECK(levels_mate(&levels, MOST, 0) == 96 && levels_mate(&levels, MOST, 2) == 8);
+    CHECK(levels_mate(&levels, MOST, 1) == 24 && levels_mate(&levels, MOST, 3) == 1);
     CHECK(levels.domain_of[2 * MOST + 17] == 2 && levels.domain_of[MOST + 100] == 4 && levels.domain_of[100] == 1);
 
     /* Where the next one costs as much as to meet, few levels; where meeting is all that costs, one; else what a cache has
@@ -79,7 +79,7 @@ static void test_epyc(void)
     levels_free(&levels);
     theirs[0] = 5, theirs[1] = 5 + 3;
     levels_find(&levels, theirs, 2);
-    CHECK(levels.count == 0 && levels.meet[0] == 3);
+    CHECK(levels.count == 0 && levels.meet[0] == 3 && levels_mate(&levels, 2, 0) == 1);
     levels_free(&levels);
 }
 
@@ -93,7 +93,6 @@ static void test_xeon(void)
         bound[cpu] = (struct bound){{core / 16, core / 8, core / 16 * 16, core}};
     }
     know(bound, 64, 1);
-    CHECK(levels_of_node() == 3);
     levels_find(&levels, theirs, 64);
     CHECK(levels.count == 3 && !levels.in_order);
     expect_widest(&levels, 0, 1, 2);
@@ -105,7 +104,6 @@ static void test_xeon(void)
     bound[7].in[BY_SOCKET] = bound[7].in[BY_NUMA] = -1; /* one is bound to two sockets */
     bound[7].in[BY_CACHE] = bound[7].in[BY_INNER_CACHE] = -1;
     know(bound, 64, 1);
-    CHECK(levels_of_node() == 0);
     levels_find(&levels, theirs, 64);
     CHECK(levels.count == 0 && levels.in_order);
     levels_free(&levels);
@@ -128,7 +126,7 @@ static void test_any(void)
             theirs[i] = theirs[other], theirs[other] = kept;
         }
         levels_find(&levels, theirs, within);
-        CHECK(levels.count >= 0 && levels.count <= LEVELS && levels.meet[0] <= levels_of_node());
+        CHECK(levels.count >= 0 && levels.count <= LEVELS && levels.meet[0] <= LEVELS);
         for (int level = 0; level < levels.count; level++) {
             const int *at = levels.domain_of + level * within;
             int next = 0;

@@ -200,6 +200,9 @@ def test_memory_is_attached_where_there_is_xpmem_and_else_it_is_said(tmp_path: P
         said = "unisono: UNISONO_XPMEM: there is no /dev/xpmem; other ranks' memory is read by system calls\n"
         assert ran.error.count(said) == 1, ran.error
     assert ("is attached (XPMEM)" in ran.error) == ("unisono: UNISONO_XPMEM:" not in ran.error)
+    ran = run(tools, tmp_path, program, ranks=2, env=SERVE | {"UNISONO_XPMEM": "yes"}, record=False)
+    assert (ran.status, ran.out.count("right")) == (0, 2), ran.out + ran.error
+    assert ran.error.count("UNISONO_XPMEM: yes is neither 0 nor 1; other ranks' memory is read by system calls") == 1
 
 
 def test_an_algorithm_of_the_mpi_serves_no_operation_whose_order_it_changes(tmp_path: Path) -> None:

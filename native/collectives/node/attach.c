@@ -99,10 +99,10 @@ static struct window *find_place(int process, uint64_t number)
 static struct window *take(int process, uint64_t number)
 {
     pthread_mutex_lock(&lock);
-    struct window *window = find_place(process, number);
+    const struct place place = {access_to(process), (off_t)(number * WINDOW)};
+    struct window *window = place.access != 0 ? find_place(process, number) : NULL;
     if (window != NULL && window->here == NULL) {
-        const struct place place = {access_to(process), (off_t)(number * WINDOW)};
-        void *here = place.access != 0 ? xpmem.attach(place, WINDOW, NULL) : (void *)-1;
+        void *here = xpmem.attach(place, WINDOW, NULL);
         *window = (struct window){here == (void *)-1 ? NULL : here, process, 0, number};
     }
     const bool attached = window != NULL && window->here != NULL;
@@ -242,12 +242,17 @@ void attach_end(void)
 bool attach_start(MPI_Comm near, const int *process)
 {
     const char *text = getenv("UNISONO_XPMEM"); /* the same on all ranks (agree.h) */
-    if (text == NULL || strcmp(text, "1") != 0)
+    if (text == NULL || text[0] == '\0' || strcmp(text, "0") == 0)
         return false;
     int rank, ranks, world;
     PMPI_Comm_size(near, &ranks);
     PMPI_Comm_rank(near, &rank);
     PMPI_Comm_rank(MPI_COMM_WORLD, &world);
+    if (strcmp(text, "1") != 0 && world == 0)
+        fprintf(stderr, "unisono: UNISONO_XPMEM: %s is neither 0 nor 1; other ranks' memory is read by system calls\n",
+                text);
+    if (strcmp(text, "1") != 0)
+        return false;
     if (ranks < 2)
         return false;
     const char *missing = offer();

@@ -109,18 +109,11 @@ static bool is_of(const struct domains *domains, int k, int local)
  * over the node, the same on all ranks. */
 static struct domains_way measured_way(struct coll_comm *comm)
 {
-    const struct levels *levels = &comm->topology.levels;
     struct {
         double meet[LEVELS + 1], more;
     } found = {{0}, 0};
-    int mates[LEVELS + 1];
-    double seconds[LEVELS + 1];
-    for (int depth = 0; depth <= levels->count; depth++)
-        mates[depth] = levels_mate_of(levels, comm->ranks, depth);
-    if (comm->costs.meet_more > 0 || !meet_measure(comm, mates, levels->count + 1, seconds, &found.more))
+    if (comm->costs.meet_more > 0 || !meet_measure(comm, &comm->topology.levels, found.meet, &found.more))
         return domains_way(comm);
-    for (int depth = 0; depth <= levels->count; depth++)
-        found.meet[levels->meet[depth]] = seconds[depth];
     _Static_assert(sizeof found <= LINE_ROOM, "it goes in a line");
     node_bcast_inline(comm, 0, &found, sizeof found);
     return domains_way_of(comm, found.meet, found.more);

@@ -14,7 +14,7 @@ void meet_heed_measured(bool heed)
 }
 
 /* Of the first rank of the node and `other`, while the rest pass the steps; -1: of all ranks. */
-static void meet(struct coll_comm *comm, int other)
+static void meet_once(struct coll_comm *comm, int other)
 {
     struct node *node = comm->node;
     if (other < 0) {
@@ -38,25 +38,26 @@ static double least(struct coll_comm *comm, int other)
     for (int round = 0; round < ROUNDS; round++) {
         const double start = PMPI_Wtime();
         for (int i = 0; i < MEETINGS; i++)
-            meet(comm, other);
+            meet_once(comm, other);
         found = fmin(found, (PMPI_Wtime() - start) / MEETINGS);
     }
     node_barrier_flags(comm);
     return found;
 }
 
-bool meet_measure(struct coll_comm *comm, const int *mates, int depths, double *seconds, double *more)
+bool meet_measure(struct coll_comm *comm, const struct levels *levels, double *meet, double *more)
 {
     const int ranks = comm->node->ranks;
     if (!heeds_measured || comm->crowded || ranks < 3)
         return false;
     const double all = least(comm, -1);
     double two = all / (ranks - 1); /* at the deepest depth so far at which there is another rank */
-    for (int depth = 0; depth < depths; depth++) {
-        two = mates[depth] > 0 ? least(comm, mates[depth]) : two;
-        seconds[depth] = two;
+    for (int depth = 0; depth <= levels->count; depth++) {
+        const int other = levels_mate(levels, ranks, depth);
+        two = other > 0 ? least(comm, other) : two;
+        meet[levels->meet[depth]] = two;
     }
     /* Where the clock does not tell them apart; no rank is free. */
-    *more = fmax((all - seconds[0]) / (ranks - 2), all / 1000);
+    *more = fmax((all - meet[levels->meet[0]]) / (ranks - 2), all / 1000);
     return true;
 }

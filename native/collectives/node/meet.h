@@ -7,9 +7,10 @@
 /* Whether what calls do may depend on it: not where results have to be the same from run to run. The same on all ranks. */
 void meet_heed_measured(bool heed);
 
-/* Collective over the node. mates[depth]: who meets its first rank there, by local number; -1: nobody. On the first rank
- * seconds[depth] is what the two take (of a depth at which nobody is, what those take who are less deep), and *more what each further rank
- * adds, above 0. False, on all ranks: it is not measured, as ranks share CPUs, or there are no more than two. */
-bool meet_measure(struct coll_comm *comm, const int *mates, int depths, double *seconds, double *more);
+/* Collective over the node, whose ranks lie in it so. On its first rank meet[depth], by the depths of the whole node, is what that rank and
+ * one that it meets there take (where it meets nobody, what they take who are less deep), and *more what each further rank adds, above
+ * 0; of depths at which none of these ranks meet nothing is said. False, on all ranks: it is not measured, as ranks share CPUs, or there are
+ * no more than two. */
+bool meet_measure(struct coll_comm *comm, const struct levels *levels, double *meet, double *more);
 
 #endif
