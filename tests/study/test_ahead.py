@@ -12,6 +12,7 @@ from unisono.cmdline.command import Command, command
 from unisono.core.errors import LaunchError
 from unisono.core.vocabulary import DEFAULT
 from unisono.machine.description import Machine
+from unisono.mpi.launchers import hydra, mpirun, srun
 from unisono.study.ahead import Ahead, together
 
 pytestmark = [pytest.mark.mpi, pytest.mark.beside]
@@ -104,6 +105,9 @@ def test_what_fails_alone_fails(line: Line, ahead: Ahead) -> None:
     _measures(ahead, lines[2])
 
 
-def test_many_ranks_and_several_nodes_start_alone() -> None:
-    assert [together(1, ranks) for ranks in (2, 16, 32, 64, 1000)] == [4, 4, 2, 1, 1]
-    assert together(2, 4) == 1
+def test_many_ranks_several_nodes_and_steps_of_a_job_start_alone() -> None:
+    assert [together(mpirun, 1, ranks, {}) for ranks in (2, 16, 32, 64, 1000)] == [4, 4, 2, 1, 1]
+    assert together(mpirun, 2, 4, {}) == 1
+    assert together(srun, 1, 2, {}) == 1
+    assert together(hydra, 1, 2, {}) == 4 and together(hydra, 1, 2, {"SLURM_JOB_ID": "7"}) == 1
+    assert together(mpirun, 1, 2, {"SLURM_JOB_ID": "7"}) == 4

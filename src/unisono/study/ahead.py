@@ -8,13 +8,16 @@ ones start.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from unisono.cmdline.command import Command
 from unisono.core.errors import LaunchError
 from unisono.launch.process import Process
 from unisono.measure.session import Session
+from unisono.mpi.launchers import hydra, srun
+from unisono.mpi.launchers.launcher import Launcher
 
 _TOGETHER = 4
 """Launches at once. (More of them gain little: 0.15 to 0.19 s each where six start.)"""
@@ -22,10 +25,20 @@ _RANKS = 64
 """Of all of them together: the start of many ranks keeps the processors busy by itself, and each takes memory."""
 
 
-def together(nodes: int, ranks: int) -> int:
-    """How many launches of so many ranks may exist at once. Over several nodes one: network adapters have room for a
-    number of processes, which a launch may need for itself."""
-    return max(1, min(_TOGETHER, _RANKS // ranks)) if nodes == 1 else 1
+_IN_A_JOB = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_ENCLOSING_ID", "PJM_JOBID")
+"""Variables that batch systems set in their jobs."""
+
+
+def together(starter: Launcher, nodes: int, ranks: int, environment: Mapping[str, str] = os.environ) -> int:
+    """How many launches of so many ranks may exist at once.
+
+    One over several nodes: network adapters have room for a number of processes, which a launch may need for itself.
+    One where the batch system starts the ranks, by srun or for Hydra in its jobs: it may let a launch wait for another.
+    """
+    by_batch_system = starter.KIND == srun.KIND or (
+        starter.KIND == hydra.KIND and any(name in environment for name in _IN_A_JOB)
+    )
+    return 1 if nodes > 1 or by_batch_system else max(1, min(_TOGETHER, _RANKS // ranks))
 
 
 class Ahead:

@@ -161,7 +161,8 @@ class Engine:
 
     def _next_lines(self, task: Task) -> list[Command]:
         """Of the launches that may start together with the task's."""
-        most = together(task.nodes, task.nodes * task.ppn) - 1
+        assert self._machine.mpi is not None
+        most = together(self._machine.mpi.starter, task.nodes, task.nodes * task.ppn) - 1
         wanted = (
             self._line(one)
             for one in self._expected
