@@ -13,6 +13,7 @@
 
 #include "agree.h"
 #include "agreement.h"
+#include "node/attach.h"
 
 static const double days_most = 30;
 enum { PATH = 4096, KEY = MPI_MAX_LIBRARY_VERSION_STRING + 1024 };
@@ -77,8 +78,9 @@ static int key_of(char *key, int ranks)
     PMPI_Get_library_version(library, &length);
     if (uname(&system) != 0)
         return 0;
-    int used = snprintf(key, KEY, "unisono-trial 3|%s|%s|%08x|%s|%s|%ld|%d|%s", agree_sources(), library, chosen_ways(),
-                        system.release, system.machine, sysconf(_SC_NPROCESSORS_ONLN), ranks, cpu);
+    int used =
+        snprintf(key, KEY, "unisono-trial 3|%s|%s|%08x|%d|%s|%s|%ld|%d|%s", agree_sources(), library, chosen_ways(),
+                 attach_works(), system.release, system.machine, sysconf(_SC_NPROCESSORS_ONLN), ranks, cpu);
     return used > 0 && used < KEY ? used : 0;
 }
 

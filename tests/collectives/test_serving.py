@@ -205,6 +205,18 @@ def test_memory_is_attached_where_there_is_xpmem_and_else_it_is_said(tmp_path: P
     assert ran.error.count("UNISONO_XPMEM: yes is neither 0 nor 1; other ranks' memory is read by system calls") == 1
 
 
+@pytest.mark.parametrize("said", [{}, {"UNISONO_XPMEM": "0"}], ids=["unset", "forbidden"])
+def test_memory_of_every_kind_may_change_between_calls(said: dict[str, str], tools: Toolchain, tmp_path: Path) -> None:
+    """It is attached where the MPI does so, and nothing that is no longer true is kept; no word where it is not."""
+    program = compiled(tools, tmp_path, str(PROGRAMS / "kinds.c"))
+    env = SERVE | said | {"UNISONO_FORCE": "bcast=unisono/pull,allreduce=unisono/pull"}
+    ran = run(tools, tmp_path, program, ranks=3, env=env, record=False)
+    assert (ran.status, ran.out.count("right")) == (0, 3), ran.out + ran.error
+    assert "UNISONO_XPMEM" not in ran.error
+    if said or not Path("/dev/xpmem").exists():
+        assert "is attached (XPMEM)" not in ran.error
+
+
 def test_an_algorithm_of_the_mpi_serves_no_operation_whose_order_it_changes(tmp_path: Path) -> None:
     """Open MPI's coll/tuned, told to take one of these, does not ask whether an operation of the program commutes."""
     tools = toolchain("openmpi5")

@@ -7,12 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 #include "../failure.h"
+#include "agreed.h"
+#include "attached.h"
 
-/* Of xpmem.h: its library is looked for when it is asked for, as few machines have it. */
+/* Of xpmem.h: its library is looked for when it is wanted, as few machines have it. */
+static const char *device = "/dev/xpmem", *library_name = "libxpmem.so.0";
 enum { READ_AND_WRITE = 2, BY_MODE = 1, OWNER = 0600 };
 struct place {
     int64_t access;
@@ -158,9 +162,9 @@ static bool find(void *library, const char *name, void *to, size_t bytes)
 /* NULL, or what is missing. */
 static const char *open_library(void)
 {
-    if (access("/dev/xpmem", R_OK | W_OK) != 0)
+    if (access(device, R_OK | W_OK) != 0)
         return errno == ENOENT ? "there is no /dev/xpmem" : "/dev/xpmem may not be used";
-    void *library = dlopen("libxpmem.so.0", RTLD_NOW | RTLD_LOCAL);
+    void *library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL)
         return "there is no libxpmem.so.0";
 #define FIND(name) find(library, "xpmem_" #name, &xpmem.name, sizeof xpmem.name)
@@ -170,21 +174,31 @@ static const char *open_library(void)
 #undef FIND
 }
 
+/* What is attached counts as a process's own: windows would take what the program is to have. */
+static bool addresses_are_limited(void)
+{
+    struct rlimit most;
+    return getrlimit(RLIMIT_AS, &most) != 0 || most.rlim_cur != RLIM_INFINITY;
+}
+
+/* NULL, or why nothing is attached, wherever it would work. */
+static const char *unwanted(void)
+{
+    return failure_tolerated()       ? "processes may fail and others go on"
+           : addresses_are_limited() ? "a process's addresses are limited (ulimit -v)"
+                                     : NULL;
+}
+
 /* NULL, or why this rank's memory cannot be attached by others. */
 static const char *offer(void)
 {
-    const char *missing = failure_tolerated() ? "processes may fail and others go on" : open_library();
+    const char *missing = unwanted();
+    if (missing == NULL)
+        missing = open_library();
     if (missing != NULL)
         return missing;
     own_segment = xpmem.make(NULL, (size_t)-1, BY_MODE, (void *)(intptr_t)OWNER);
     return own_segment > 0 ? NULL : "xpmem_make() refuses a process's memory";
-}
-
-/* Whether it is so on all ranks. */
-static bool agreed(MPI_Comm near, bool mine)
-{
-    int good = mine, all = 0;
-    return PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, near) == MPI_SUCCESS && all;
 }
 
 /* Memory of its own, where others look for it: anew at the same place the second time. NULL: none. */
@@ -239,23 +253,12 @@ void attach_end(void)
     peers = NULL;
 }
 
-bool attach_start(MPI_Comm near, const int *process)
+/* It works, and stays, or nothing is left of it. */
+static bool begin(MPI_Comm near, const int *process, const char *missing)
 {
-    const char *text = getenv("UNISONO_XPMEM"); /* the same on all ranks (agree.h) */
-    if (text == NULL || text[0] == '\0' || strcmp(text, "0") == 0)
-        return false;
-    int rank, ranks, world;
+    int rank, ranks;
     PMPI_Comm_size(near, &ranks);
     PMPI_Comm_rank(near, &rank);
-    PMPI_Comm_rank(MPI_COMM_WORLD, &world);
-    if (strcmp(text, "1") != 0 && world == 0)
-        fprintf(stderr, "unisono: UNISONO_XPMEM: %s is neither 0 nor 1; other ranks' memory is read by system calls\n",
-                text);
-    if (strcmp(text, "1") != 0)
-        return false;
-    if (ranks < 2)
-        return false;
-    const char *missing = offer();
     struct peer *all = calloc((size_t)ranks, sizeof *all), mine = {process[rank], own_segment, 0};
     bool good = agreed(near, missing == NULL && all != NULL) &&
                 agreed(near, PMPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, near) ==
@@ -269,7 +272,24 @@ bool attach_start(MPI_Comm near, const int *process)
     }
     if (!good)
         attach_end();
-    if (!good && world == 0)
+    return good;
+}
+
+bool attach_start(MPI_Comm near, const int *process)
+{
+    const char *text = getenv("UNISONO_XPMEM"); /* the same on all ranks (agree.h) */
+    const bool said = text != NULL && text[0] != '\0', asked = said && strcmp(text, "1") == 0;
+    int ranks, world;
+    PMPI_Comm_size(near, &ranks);
+    PMPI_Comm_rank(MPI_COMM_WORLD, &world);
+    if (said && !asked && strcmp(text, "0") != 0 && world == 0)
+        fprintf(stderr, "unisono: UNISONO_XPMEM: %s is neither 0 nor 1; other ranks' memory is read by system calls\n",
+                text);
+    if (ranks < 2 || (said && !asked) || (!said && !attached_by_mpi(near, unwanted() == NULL)))
+        return false;
+    const char *missing = offer();
+    const bool good = begin(near, process, missing);
+    if (asked && !good && world == 0)
         fprintf(stderr, "unisono: UNISONO_XPMEM: %s; other ranks' memory is read by system calls\n",
                 missing != NULL ? missing : "it does not work between all ranks of this machine");
     return good;

@@ -5,6 +5,7 @@
 
 #include "../collectives.h"
 #include "../failure.h"
+#include "agreed.h"
 #include "attach.h"
 #include "handed.h"
 
@@ -168,13 +169,6 @@ static bool probe(const struct pull *pull, const struct offer *offers, int ranks
                pull_write(pull, i, answer_at, &word, sizeof word) == MPI_SUCCESS;
     }
     return good;
-}
-
-/* Whether it is so on all ranks. */
-static bool agreed(MPI_Comm near, bool mine)
-{
-    int good = mine, all = 0;
-    return PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, near) == MPI_SUCCESS && all;
 }
 
 /* In steps that all ranks take together: everybody has read and written; everybody was answered. */
