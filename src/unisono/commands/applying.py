@@ -126,9 +126,17 @@ def _list_formats(
         return 0
     table = Table(_("format"), _("what it is"), _("of this plan"))
     for name, label, says in rows:
-        table.add_row(name, _(label), _("all or part") if says else _("nothing"))
+        table.add_row(name, _(label), how_much(tuning, plan, name, chosen) if says else _("nothing"))
     out().print(table)
     return 0
+
+
+def how_much(tuning: Tuning, plan: Plan, format: str, weights: dict[str, float] | None) -> str:
+    """Of the plan, in a format that can say something of it."""
+    from unisono.export import exportable
+
+    said, _notes = exportable(tuning, plan, format, weights)
+    return _("all or part") if said is plan else _("the best without our library")
 
 
 def run(
