@@ -166,10 +166,8 @@ def test_errors_are_japanese_and_end_with_the_same_status(tmp_path: Path) -> Non
     missing = tmp_path / "no.toml"
     done = _unisono("show", str(missing), "--lang=ja")
     assert (done.returncode, done.stdout) == (2, "")
-    assert (
-        done.stderr
-        == f"unisono: {missing}: ファイルがありません。チューニングは unisono tune が unisono-out/tuning.toml に書きます\n"
-    )
+    said = "ファイルがありません。チューニングは unisono tune が unisono-out/tuning.toml に書きます"
+    assert done.stderr == f"unisono: {missing}: {said}\n"
     done = _unisono("doctor", "--nonsense", UNISONO_LANG="ja")
     assert done.returncode == 2
     assert "エラー: そのようなオプションはありません: --nonsense" in done.stderr

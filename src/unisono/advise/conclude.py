@@ -52,8 +52,8 @@ def conclude(round: Round, advice: Advice, never: Sequence[str], more: str) -> N
         )
         if most(best) > _MOST_SAID:
             said = N_(
-                "After {count} pairs of runs {setting} may still be slower, or more than twice as fast; runs differ too "
-                "much to tell. Continue with --resume and a larger --budget, on a quieter machine"
+                "After {count} pairs of runs {setting} may still be slower, or more than twice as fast; runs differ "
+                "too much to tell. Continue with --resume and a larger --budget, on a quieter machine"
             )
         round.ended = said.format(count=pairs, setting=Setting(best.launch), most=percent(most(best) - 1))
     elif missing > UNMEASURED:

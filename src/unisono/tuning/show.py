@@ -188,7 +188,7 @@ def _rules(tuning: Tuning, plan: Plan) -> Group:
         table.add_row(_("all"), _("all sizes"), words.by_itself(), "", "")
     said = [_("sure: the probability that nothing is more than 5% faster")] if plan.predicted else []
     if any(is_ours(rule.call) for rule in plan.rules):
-        said.append(_("our ...: an algorithm of our library; docs/collectives.md says which is for what"))
+        said.append(_("our ...: an algorithm of our library; docs/collectives.md says what the names mean"))
     return _with_words(table, "\n".join(said))
 
 
