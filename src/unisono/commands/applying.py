@@ -261,6 +261,8 @@ def verify(
         as_is, tuned, setting = as_is_and_tuned(tuning, words, machine, weighted, building)
     for note in tuned.notes:
         console.print(_("Note: {note}").format(note=translated(note)), markup=False, soft_wrap=True)
+    begun = _("{runs} pairs of runs in turns, as it is and tuned; each run is listed when it ends")
+    console.print(begun.format(runs=runs), markup=False)
     found = compare(as_is, tuned, setting, metric=metric, runs=runs, deadline=deadline, progress=progress)
     changes = None
     if profile:
