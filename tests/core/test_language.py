@@ -20,11 +20,11 @@ from tests.tuning.samples import plan, tuning
 from tools import catalogue as tool
 from unisono.advise.runs import Run
 from unisono.advise.verify import _give_up_as_is
-from unisono.cli_language import wrapped
 from unisono.core import language
 from unisono.core.errors import UserError
 from unisono.core.interval import Interval
 from unisono.core.language import translated
+from unisono.core.lines import wrapped
 from unisono.core.vocabulary import DEFAULT, Case, Setting
 from unisono.decide import sentences
 from unisono.measure.steady import Steady
