@@ -15,6 +15,7 @@ import typer.core
 import typer.main
 
 from unisono.core.language import N_, _, language, translated
+from unisono.core.lines import wrapped
 
 PARSER_TEXTS = (
     N_("Usage: {usage}"),
@@ -46,9 +47,6 @@ PARSER_TEXTS = (
     N_("Aborted!"),
 )
 """What the library says, as finished texts."""
-
-_OPENING = "「（"
-_CLOSING = "、。，）」」：；！？"
 
 
 def command_of(app: typer.Typer) -> Any:
@@ -158,32 +156,3 @@ def _formatter(base: Any) -> Any:
                     self.write(f"{'':>{self.current_indent + first}}{line}\n")
 
     return Formatter
-
-
-def wrapped(text: str, width: int) -> list[str]:
-    """Lines of at most `width` columns: broken at spaces and beside wide characters, never before 、 or 。"""
-    from rich.cells import cell_len
-
-    lines: list[str] = []
-    line = ""
-    for piece in _pieces(text):
-        if line and cell_len(line + piece.rstrip()) > width:
-            lines.append(line.rstrip())
-            line = ""
-        line += piece
-    return [*lines, line.rstrip()] if line.strip() else lines
-
-
-def _pieces(text: str) -> Iterator[str]:
-    """What no line break may part: a word with the space behind it, or a wide character with its punctuation."""
-    piece = ""
-    for character in text:
-        wide = ord(character) >= 0x2E80
-        beside = wide or (piece != "" and ord(piece[-1]) >= 0x2E80)
-        apart = character not in _CLOSING + " " and piece[-1:] not in _OPENING
-        if piece and (piece[-1] == " " or (beside and apart)):
-            yield piece
-            piece = ""
-        piece += character
-    if piece:
-        yield piece

@@ -103,6 +103,11 @@ def test_the_sentence_they_came_for() -> None:
     assert json.loads(json.dumps(advice.as_dict(), allow_nan=False))["sentences"][0] == advice.headline
 
 
+def test_many_calls_are_counted_in_thousands() -> None:
+    many = Call("MPI_Alltoall", ("main", "transpose_x_yz"), size=1 << 16, calls=20000, time=4.0, waiting=0.28)
+    assert "20,000" in text(advised([many, SMALL]))
+
+
 def test_the_whole_mix_decides_not_one_call() -> None:
     """BAD is three times as fast for the broadcast, but costs the alltoall more."""
     advice = advised([FFT, SMALL])

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from tests.advise.made_world import HERE, METRIC, Fake
-from unisono.advise.journal import open_journal
+from unisono.advise.conclude import conclude
+from unisono.advise.journal import Round, Trial, open_journal
 from unisono.advise.optimize import Optimizer, World
 from unisono.advise.story import read_story
 from unisono.core.errors import UserError
@@ -56,6 +58,24 @@ def test_a_trial_ends_with_the_budget_and_goes_on_with_a_larger_one(tmp_path: Pa
     journal = fake.optimize(budget=1e5, resume=True, pairs=7)
     assert (journal.rounds[0].outcome, fake.log.count("profile")) == ("faster", 2)
     assert len(journal.rounds[0].trials[0].runs) == 2 * 7
+
+
+def test_a_budget_shorter_than_one_run_is_said_to_be_that(tmp_path: Path) -> None:
+    fake = Fake(tmp_path)
+    (tmp_path / "mpirun").write_text("#!/bin/sh\nsleep 30\n")
+    with pytest.raises(UserError, match=r"--budget 1s ended before the first run .* did: give some twenty times"):
+        fake.optimize(budget=1.0)
+
+
+@pytest.mark.parametrize(("high", "said"), [(1.4, "may still be up to 40 % faster"), (38.0, "more than twice as fast")])
+def test_what_runs_leave_open_is_a_figure_only_where_it_says_something(high: float, said: str) -> None:
+    trial = Trial(
+        launch={"pml": "ucx"}, predicted=(0.1, 0.0, 0.2), command="", verdict="no difference", gain=(1.2, 1.0, high)
+    )
+    round = Round(trials=[trial])
+    conclude(round, SimpleNamespace(gaps=[]), [], "")  # type: ignore[arg-type]
+    assert round.outcome == "undecided"
+    assert said in round.ended and "38" not in round.ended
 
 
 def test_too_short_a_budget(tmp_path: Path) -> None:

@@ -52,7 +52,8 @@ def test_verify_says_it_before_the_first_run(tmp_path: Path, capsys: pytest.Capt
     line = (str(EMBEDDED), "--allow-run-as-root", "-n", "2", str(program))
     words = ("--tuning", "TUNING", "--metric", "time ([0-9]+)", "--runs", "3")
     heard = said(tmp_path, capsys, "verify", *words, "--", *line)
-    assert 0 <= heard.find(f"Note: {STALE}") < heard.find("run 1, ")
+    begun = heard.find("pairs of runs in turns, as it is and tuned")
+    assert 0 <= heard.find(f"Note: {STALE}") < begun < heard.find("run 1, ")
 
 
 def test_the_mpi_that_is_only_there_is_in_no_command_to_type_here() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 from rich.style import Style
 from rich.table import Table
 from rich.text import Text
@@ -55,6 +56,19 @@ def test_what_is_broken_elsewhere_keeps_its_styles() -> None:
     (first, second) = console.render_lines(text, console.options, pad=False)
     assert "".join(segment.text for segment in first).rstrip() == "up to"
     assert [(segment.text, segment.style) for segment in second] == [("16 KiB", Style(bold=True))]
+
+
+@pytest.mark.parametrize("width", range(24, 80))
+def test_japanese_lines_are_full(width: int) -> None:
+    """Rich would end the first behind "UCX", the next word having no space for a hundred columns."""
+    said = "UCX が使用中のトランスポートだけを、1 KiB ごとにポーリングするか、すべてをポーリングするかです。" * 2
+    table = Table(show_header=False, box=None, padding=0)
+    table.add_row(Text(said))
+    for printed in (Text(said, style="bold"), said, table):
+        lines = shown(printed, width)
+        assert all(width - 12 <= cell_len(line) <= width + 2 for line in lines[:-1])
+        assert "".join(lines).replace(" ", "") == said.replace(" ", "")
+        assert sum(line.count("1 KiB") for line in lines) == 2
 
 
 def test_run_says_whose_every_line_of_its_own_is(

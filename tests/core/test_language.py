@@ -20,11 +20,11 @@ from tests.tuning.samples import plan, tuning
 from tools import catalogue as tool
 from unisono.advise.runs import Run
 from unisono.advise.verify import _give_up_as_is
-from unisono.cli_language import wrapped
 from unisono.core import language
 from unisono.core.errors import UserError
 from unisono.core.interval import Interval
 from unisono.core.language import translated
+from unisono.core.lines import wrapped
 from unisono.core.vocabulary import DEFAULT, Case, Setting
 from unisono.decide import sentences
 from unisono.measure.steady import Steady
@@ -166,7 +166,8 @@ def test_errors_are_japanese_and_end_with_the_same_status(tmp_path: Path) -> Non
     missing = tmp_path / "no.toml"
     done = _unisono("show", str(missing), "--lang=ja")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"unisono: {missing}: 読めません: No such file or directory\n"
+    said = "ファイルがありません。チューニングは unisono tune が unisono-out/tuning.toml に書きます"
+    assert done.stderr == f"unisono: {missing}: {said}\n"
     done = _unisono("doctor", "--nonsense", UNISONO_LANG="ja")
     assert done.returncode == 2
     assert "エラー: そのようなオプションはありません: --nonsense" in done.stderr

@@ -9,6 +9,7 @@ import pytest
 
 import unisono.export
 from tests.tuning.samples import machine, plan, rule, tuned, tuning
+from unisono.commands.applying import how_much
 from unisono.core.errors import UserError
 from unisono.export import arguments, caveats, dispatch, edited, export, formats, keyval, offered, shell, unsaid
 from unisono.export import tuned_rules as rules
@@ -199,6 +200,9 @@ def test_the_list_speaks_of_the_plan_that_would_be_exported() -> None:
     document = tuning(ours, plan(launch={"pml": "ob1"}))
     listed = {name: says for name, _label, says in offered(document, document.plan[0], machine())}
     assert listed["openmpi"] and not listed["ucx"]
+    much = {name: how_much(document, document.plan[0], name, None) for name in ("openmpi", "rules", "library")}
+    assert much == {"openmpi": "the best without our library", "rules": "all or part", "library": "all or part"}
+    assert how_much(document, document.plan[1], "openmpi", None) == "all or part"
 
 
 def test_rules_in_json_are_refused_before_open_mpi_6(tmp_path: Path) -> None:

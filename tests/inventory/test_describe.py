@@ -181,6 +181,16 @@ def test_the_doctors_page(machine: Machine) -> None:
         assert re.search(rf"{name}\W+launch\W+{here}\b", page)
 
 
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_the_doctors_page_in_a_narrow_terminal_has_whole_lines_of_sentences(machine: Machine, width: int) -> None:
+    page = doctors_page(machine, width)
+    assert max(map(len, page.splitlines())) <= width
+    lines = [line for line in page[page.index("Parameters,") :].splitlines() if line.startswith("    ")]
+    assert sum(map(len, map(str.strip, lines))) / len(lines) > width / 2
+    for name, here in (("coll_hcoll_enable", "no"), ("UCX_RNDV_THRESH", "yes")):
+        assert re.search(rf"^{name}  launch  {here}$", page, re.MULTILINE)
+
+
 def test_what_our_collectives_would_see(epyc_nps4: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("UNISONO_TOPOLOGY", raising=False)
     mpich = Mpi(family="mpich", version="4.0.2", mpirun="mpirun.mpich")

@@ -58,6 +58,7 @@ def test_nothing_is_kept_from_a_slow_time_that_ends() -> None:
         assert not slow(ended)
     assert steady.unsteady == 0
     assert "went into waiting" in (steady.sentence() or "")
+    assert "itself moved" not in (steady.sentence() or "")
 
 
 def test_a_change_that_stays_becomes_the_usual_state() -> None:
@@ -68,6 +69,9 @@ def test_a_change_that_stays_becomes_the_usual_state() -> None:
     assert states[-1] == 250.0
     assert steady.unsteady > 0
     assert steady.usual("key") == 250.0
+    said = steady.sentence() or ""
+    assert "The usual state itself moved, between 50 and 250 ns" in said
+    assert "no measurement was kept" not in said
 
 
 def test_each_placement_has_its_own_usual_state() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -118,7 +119,8 @@ def test_profile_of_a_program(installed: Installed, program: str, tmp_path: Path
     done = _run(output, installed.argv("-n", "2", program), as_is=2, depth=3)
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.split()) == 3  # one number a run, and not a word of ours
-    assert "run 2 of 2 without the recorder" in done.stderr
+    assert re.findall(r"unisono: (run .|the run)", done.stderr) == ["run 1", "the run", "run 2"]
+    assert "run 2 of 2 without the recorder" in done.stderr and "the run with the recorder" in done.stderr
     assert "lltoall called from transpose_" in done.stderr and "Recording " in done.stderr
     assert "Too few runs to estimate the noise" in done.stderr and "more than noise" not in done.stderr
     found = load(output)

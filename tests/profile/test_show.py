@@ -137,6 +137,12 @@ def test_tables_fit_and_keep_their_numbers(width: int) -> None:
     assert ("800 GiB" in text) == (width >= 100)
 
 
+def test_the_flat_table_says_its_unit() -> None:
+    """In brackets, which are markup for rich: it would take [s] for struck out."""
+    (header,) = (line for line in shown(ft()).splitlines() if line.startswith("group"))
+    assert " time [s] " in header
+
+
 @pytest.mark.parametrize("width", [80, 100, 120])
 def test_long_names_give_way_to_numbers(width: int) -> None:
     whole = synthetic(8, 20)

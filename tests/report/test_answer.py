@@ -46,6 +46,14 @@ FASTER, SAME, SLOWER = Interval(1.21, 1.15, 1.28), Interval(1.0, 0.97, 1.03), In
         (decided(Setting(), {"bcast": FASTER}, 2), "2 algorithm rules make bcast 1.21× (1.15–1.28) faster"),
         (decided(Setting(), {"bcast": FASTER}, 1), "1 algorithm rule makes bcast 1.21× (1.15–1.28) faster"),
         (
+            decided(Setting({"preload": "unisono"}), {"bcast": FASTER}, 2),
+            "Unisono's library (2 algorithm rules) makes bcast 1.21× (1.15–1.28) faster",
+        ),
+        (
+            decided(Setting({"preload": "unisono", "pml": "ucx"}), {"bcast": FASTER}, 1),
+            "pml=ucx and Unisono's library (1 algorithm rule) makes bcast 1.21× (1.15–1.28) faster",
+        ),
+        (
             decided(Setting({"pml": "ob1"}), {"allreduce": FASTER, "bcast": SLOWER}),
             "pml=ob1 makes allreduce 1.21× (1.15–1.28) faster; bcast 0.90× (0.85–0.95) as fast",
         ),

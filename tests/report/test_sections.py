@@ -20,7 +20,7 @@ from unisono.report import conditions, sections
 from unisono.report.drift import drift, sentence
 from unisono.report.figures_latency import latency_figure
 from unisono.report.figures_limits import distance
-from unisono.report.finding_list import finding_groups
+from unisono.report.finding_list import finding_groups, measured_sizes
 from unisono.report.marks import RatioScale, Swatches, interval_mark, ratio_axis, sparkline, strip
 from unisono.report.palette import DASHES, MARKERS
 from unisono.report.sections import beaten_sentence
@@ -173,6 +173,11 @@ def test_drift_is_relative_to_the_usual_time_of_the_same_work(study: StudyData) 
     assert found[slow] == pytest.approx(1.5, rel=0.1)
     assert all(ratio == pytest.approx(1, abs=0.1) for launch, ratio in found.items() if launch != slow)
     words = sentence(drift(replace(study, samples=tuple(late)), "median", default_only=True))
+    assert "not the same all the time: over 5 launches" in words
+    assert f"in launch {slow}." in words
+    little = [replace(s, median=s.median * 1.1) if s.launch == slow else s for s in study.samples]
+    words = sentence(drift(replace(study, samples=tuple(little)), "median", default_only=True))
+    assert "fairly quiet" in words
     assert f"(launch {slow})" in words
     assert "quiet: over 5 launches" in sentence(drift(study, "median", default_only=True))
     assert "too few" in sentence([])
@@ -212,6 +217,14 @@ def test_strips_and_sparklines(views: list[CaseView]) -> None:
     assert none == ("", "", "")
     zero = ElementTree.fromstring(str(strip(0, 0, (0, 1, 2, 4), "worse")))
     assert float(zero.findall("rect")[1].attrib["x"]) == 0
+
+
+def test_a_finding_on_a_size_that_only_other_settings_have_has_its_strip(study: StudyData) -> None:
+    case = Case("allreduce", 1, 2)
+    sizes = measured_sizes(study)[case]
+    assert sizes == sorted({sample.size for sample in study.samples if sample.case == case})
+    more = replace(study, samples=(*study.samples, replace(study.samples[0], size=3 * max(sizes))))
+    assert 3 * max(sizes) in measured_sizes(more)[study.samples[0].case]
 
 
 def test_every_look_is_drawn_once() -> None:

@@ -134,7 +134,9 @@ def test_nonblocking_calls_that_are_too_long_for_ours_are_the_mpis() -> None:
 
 
 def test_a_collective_that_was_not_measured() -> None:
-    with pytest.raises(UserError, match="bcast was not measured; it has allreduce, alltoall"):
+    with pytest.raises(
+        UserError, match=r"bcast was not measured; it has allreduce, alltoall\. To measure it: unisono tune"
+    ):
         lookup(tuning(), "bcast", 1, 4, 8)
 
 

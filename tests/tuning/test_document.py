@@ -119,6 +119,11 @@ def test_a_file_is_read_back_the_same_and_put_in_place_whole(tmp_path: Path) -> 
     assert [p.name for p in path.parent.iterdir()] == ["tuning.toml"]
 
 
+def test_a_file_that_is_not_there_comes_with_the_command_that_writes_one(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"none\.toml: there is no such file; unisono tune writes a tuning"):
+        read(tmp_path / "none.toml")
+
+
 def test_a_directory_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match=r"file/tuning\.toml: cannot be written"):

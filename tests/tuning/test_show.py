@@ -11,9 +11,11 @@ from rich.console import Console
 
 from tests.tuning.samples import plan, rule, tuned, tuning
 from unisono.core.interval import Interval
+from unisono.core.vocabulary import Case
 from unisono.report.text import format_range
 from unisono.tuning import words
 from unisono.tuning.contents import ProofModel, Tuning
+from unisono.tuning.finding import Finding
 from unisono.tuning.plans import Joint, gain_words
 from unisono.tuning.show import show
 
@@ -32,6 +34,40 @@ def test_settings_gains_rules_and_findings_are_shown() -> None:
     assert "from 4 KiB" in text
     assert "block is cyclic here" in text
     assert '("medium" sizes)' in text
+
+
+def test_findings_stand_below_their_case_what_matters_first() -> None:
+    case = Case("alltoall", 1, 24)
+    kinds = {"no difference": "x makes none.", "worse": "y is slower.", "better": "z is faster."}
+    found = [Finding.of(case, kind, f"{case}: {text}") for kind, text in kinds.items()]
+    note = Finding("folded", "block is cyclic here.")
+    lines = [line.rstrip() for line in shown(tuning().model_copy(update={"finding": (note, *found)})).splitlines()]
+    said = lines[lines.index("Findings") + 1 :]
+    assert said == [
+        "alltoall, 1 x 24 ranks",
+        "- z is faster.",
+        "- y is slower.",
+        "- x makes none.",
+        "The study as a whole",
+        "- block is cyclic here.",
+    ]
+
+
+def test_words_below_a_narrow_table_are_as_wide_as_the_page() -> None:
+    made = tuning(
+        plan(
+            launch={"preload": "unisono"},
+            gain={"allreduce": 1.5, "alltoall": 1.5},
+            rules=(rule("alltoall", 0, None, {"coll": "unisono", "algorithm": "cells"}),),
+        ),
+        plan(),
+    )
+    lines = shown(made).splitlines()
+    assert any(
+        "gain over the default (time of the default / time with it); > is the one to use" in one for one in lines
+    )
+    assert any(one.startswith("our ...: an algorithm of our library") for one in lines)
+    assert "our ...:" not in shown(tuning())
 
 
 def test_where_a_proof_can_be_made_is_said_of_as_many_nodes_as_it_takes() -> None:

@@ -7,13 +7,34 @@ from collections.abc import Sequence
 
 from unisono.advise.advice import Advice
 from unisono.advise.journal import Round
+from unisono.advise.runs import Run
 from unisono.advise.trials import WORTHWHILE, may_gain, most
 from unisono.core.display import percent
-from unisono.core.language import N_
+from unisono.core.errors import UserError
+from unisono.core.language import N_, _, translated
 from unisono.core.vocabulary import Setting
 
 UNMEASURED = 0.05
 """Of the program's time: where more of it is in calls that could be measured but were not, nothing is concluded."""
+
+_MOST_SAID = 2.0
+"""Where runs allow for a greater gain than this, its size says how much they differ, and nothing of the setting."""
+
+
+def unusable(run: Run, budget: float | None) -> UserError:
+    """Why a run of the program as it is gave no time. `budget`: seconds, where it was what ended the run."""
+    if run.status == "hung" and budget is not None:
+        return UserError(
+            _(
+                "--budget {budget:.0f}s ended before the first run of the program as it is did: give some twenty times "
+                "as long as a run takes, or look whether the program hangs"
+            ).format(budget=budget)
+        )
+    return UserError(
+        _("the program does not run as it is: {status}: {reason}").format(
+            status=_(run.status), reason=translated(run.reason)
+        )
+    )
 
 
 def conclude(round: Round, advice: Advice, never: Sequence[str], more: str) -> None:
@@ -25,10 +46,16 @@ def conclude(round: Round, advice: Advice, never: Sequence[str], more: str) -> N
         best = max(open_ones, key=most)
         pairs = sum(run.tuned for run in best.runs)
         round.outcome = "undecided"
-        round.ended = N_(
+        said = N_(
             "After {count} pairs of runs {setting} may still be up to {most} faster; runs differ too much to tell. "
             "Continue with --resume and a larger --budget"
-        ).format(count=pairs, setting=Setting(best.launch), most=percent(most(best) - 1))
+        )
+        if most(best) > _MOST_SAID:
+            said = N_(
+                "After {count} pairs of runs {setting} may still be slower, or more than twice as fast; runs differ "
+                "too much to tell. Continue with --resume and a larger --budget, on a quieter machine"
+            )
+        round.ended = said.format(count=pairs, setting=Setting(best.launch), most=percent(most(best) - 1))
     elif missing > UNMEASURED:
         round.outcome = "not measured"
         round.ended = N_("{share} of the time is in calls that were not measured: {more}").format(

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from unisono.advise.advice import Advice, advise, cut_to
 from unisono.advise.apply import resolve
-from unisono.advise.conclude import conclude
+from unisono.advise.conclude import conclude, unusable
 from unisono.advise.evidence import Evidence, Now
 from unisono.advise.gaps import gaps
 from unisono.advise.journal import Files, Journal, Round, Trial
@@ -202,11 +202,7 @@ class Optimizer:
                 break  # the trials' own runs as it is say more than these
             run = timed_run(line, at, False, Metric(self.journal.metric), self._deadline)
             if run.value is None:
-                raise UserError(
-                    _("the program does not run as it is: {status}: {reason}").format(
-                        status=_(run.status), reason=translated(run.reason)
-                    )
-                )
+                raise unusable(run, None if self.journal.launch_seconds else self.budget)
             if at == 0:
                 self.journal.launch_seconds = run.seconds
                 self._refuse_too_little(run.seconds)

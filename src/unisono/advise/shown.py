@@ -46,7 +46,7 @@ def _spot_table(advice: Advice) -> Table:
             Text(spot.name),
             f"{spot.case.nodes} x {spot.case.ppn}" if spot.case else "",
             spot.sizes_text,
-            f"{spot.calls:.0f}",
+            f"{spot.calls:,.0f}",
             percent(advice.mix.share(spot.time)),
             waiting_words(spot),
             saves,

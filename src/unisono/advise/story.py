@@ -250,7 +250,7 @@ def _spots(mix: Mix) -> list[str]:
         ranks = f"{spot.case.nodes} x {spot.case.ppn}" if spot.case else ""
         waiting = waiting_words(spot)
         share = percent(mix.share(spot.time))
-        rows.append(f"| {spot.name} | {ranks} | {spot.sizes_text} | {spot.calls:.0f} | {share} | {waiting} |")
+        rows.append(f"| {spot.name} | {ranks} | {spot.sizes_text} | {spot.calls:,.0f} | {share} | {waiting} |")
     rest = mix.total - mix.time()
     return [
         *rows,

@@ -126,9 +126,17 @@ def _list_formats(
         return 0
     table = Table(_("format"), _("what it is"), _("of this plan"))
     for name, label, says in rows:
-        table.add_row(name, _(label), _("all or part") if says else _("nothing"))
+        table.add_row(name, _(label), how_much(tuning, plan, name, chosen) if says else _("nothing"))
     out().print(table)
     return 0
+
+
+def how_much(tuning: Tuning, plan: Plan, format: str, weights: dict[str, float] | None) -> str:
+    """Of the plan, in a format that can say something of it."""
+    from unisono.export import exportable
+
+    said, _notes = exportable(tuning, plan, format, weights)
+    return _("all or part") if said is plan else _("the best without our library")
 
 
 def run(
@@ -253,6 +261,8 @@ def verify(
         as_is, tuned, setting = as_is_and_tuned(tuning, words, machine, weighted, building)
     for note in tuned.notes:
         console.print(_("Note: {note}").format(note=translated(note)), markup=False, soft_wrap=True)
+    begun = _("{runs} pairs of runs in turns, as it is and tuned; each run is listed when it ends")
+    console.print(begun.format(runs=runs), markup=False)
     found = compare(as_is, tuned, setting, metric=metric, runs=runs, deadline=deadline, progress=progress)
     changes = None
     if profile:

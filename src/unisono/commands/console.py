@@ -13,14 +13,15 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
+from unisono.core.lines import HELD, breaks, has_wide
+
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:[KMGTP]iB|B|ns|us|ms|s)\b|%)")
-_HELD = "\ue000"
-"""Stands for a space at which no line ends, while lines are broken: rich breaks them at no-break spaces, too, and a
-reader who searches for "1 KiB" would not find it with one of those."""
+# Not at no-break spaces: rich breaks lines at these, too, and who searches for "1 KiB" would not find it with one.
 
 
 class Terminal(Console):
-    """Breaks no line between a number and its unit, in tables and in sentences."""
+    """Breaks no line between a number and its unit, in tables and in sentences; and Japanese ones where they may end,
+    while rich knows words between spaces only and would leave half a line empty."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
         if isinstance(renderable, str):
@@ -30,9 +31,25 @@ class Terminal(Console):
             yield from super().render(renderable, options)
             return
         held = renderable.copy()
-        held.plain = _BEFORE_UNIT.sub(_HELD, renderable.plain)
+        held.plain = _BEFORE_UNIT.sub(HELD, renderable.plain)
+        asked = options or self.options
+        if has_wide(held.plain) and not (held.no_wrap or asked.no_wrap) and held.overflow != "ellipsis":
+            held = _broken(held, asked.max_width)
         for segment in super().render(held, options):
-            yield segment._replace(text=segment.text.replace(_HELD, " "))
+            yield segment._replace(text=segment.text.replace(HELD, " "))
+
+
+def _broken(text: Text, width: int) -> Text:
+    """With the ends of its lines in it."""
+    lines = Text("\n", end=text.end, justify=text.justify, overflow=text.overflow)
+    parts = []
+    for paragraph in text.split("\n", allow_blank=True):
+        for part in paragraph.divide(breaks(paragraph.plain, width)):
+            part.rstrip()
+            parts.append(part)
+    joined = lines.join(parts)
+    joined.style = text.style
+    return joined
 
 
 def out() -> Console:

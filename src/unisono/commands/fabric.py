@@ -124,10 +124,12 @@ def document(measured: Fabric, found: Sequence[Finding]) -> dict[str, object]:
 
 @contextmanager
 def _progress() -> Iterator[Reporter]:
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress, TaskProgressColumn, TimeElapsedColumn
+
+    from unisono.commands.progress import bar_column, words_column
 
     console = err()
-    columns = (BarColumn(bar_width=24), TaskProgressColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as bar:
+    columns = (bar_column(console), TaskProgressColumn(), TimeElapsedColumn(), words_column("{task.description}"))
+    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True, expand=True) as bar:
         task = bar.add_task("", total=1.0)
         yield lambda share, what: bar.update(task, completed=share, description=what)

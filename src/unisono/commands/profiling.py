@@ -80,6 +80,8 @@ class _Runs:
         if interrupted is not None:
             say(_("interrupted before the program was profiled"))
             return interrupted
+        if as_is:
+            say(_("the run with the recorder"))
         ran = self._run(self.recording.command)
         try:
             found = self._profile(ran)

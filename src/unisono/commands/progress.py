@@ -7,6 +7,7 @@ from types import TracebackType
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Column
 
 from unisono.commands.interrupted import end_where_asked
 from unisono.core.language import _, translated
@@ -14,6 +15,20 @@ from unisono.study.task import Task
 
 _QUIET_STEP = 15.0
 """Seconds between two lines where there is no terminal to draw a bar on."""
+
+_WIDE = 100
+"""From so many columns on there is room for a long bar beside the words."""
+
+
+def bar_column(console: Console) -> BarColumn:
+    """Short where the terminal is narrow: how long still says more than a bar."""
+    return BarColumn(bar_width=24 if console.width >= _WIDE else 10)
+
+
+def words_column(text: str) -> TextColumn:
+    """What the other columns leave, cut at its end. Of a Progress with `expand`, in which those keep their width: rich
+    takes from all of them alike where a line is too long, and then the times are the first that nobody can read."""
+    return TextColumn(text, table_column=Column(ratio=1, no_wrap=True))
 
 
 class StudyProgress:
@@ -31,14 +46,15 @@ class StudyProgress:
         self._start = time.monotonic()
         self._said = self._start
         self._bar = Progress(
-            TextColumn("[bold]{task.description}", table_column=None),
-            BarColumn(bar_width=24),
+            TextColumn("[bold]{task.description}"),
+            bar_column(console),
             TaskProgressColumn(),
             TimeElapsedColumn(),
             TextColumn(_("left")),
             TimeRemainingColumn(),
-            TextColumn("[dim]{task.fields[what]}"),
+            words_column("[dim]{task.fields[what]}"),
             console=console,
+            expand=True,
             disable=not console.is_terminal,
             transient=False,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -91,10 +92,15 @@ def _check_depth(text: str, where: str) -> None:
             )
 
 
+def key_words(parts: Iterable[int | str]) -> str:
+    """Where in a document something is, in one line whatever the keys are: "cases.ppn"."""
+    return ".".join(str(part) if str(part).isprintable() else repr(part) for part in parts)
+
+
 def explain_validation(path: Path | str, error: Any) -> str:
     """One line out of a pydantic ValidationError: the first key that is wrong, what it holds, how many more."""
     first, *others = error.errors()
-    key = ".".join(str(part) for part in first["loc"]) or "document"
+    key = key_words(first["loc"]) or "document"
     message = first["msg"].removeprefix("Value error, ")
     message = translated(message)
     more = _(" (and {count} more)").format(count=len(others)) if others else ""

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from unisono.core.errors import UserError
 from unisono.core.language import _
 from unisono.core.reading import MACHINE_MOST, read_text
+from unisono.core.toml import key_words
 from unisono.core.writing import write
 
 FORMAT = "unisono-fabric"
@@ -100,7 +101,7 @@ def load(path: Path) -> Fabric:
         return Fabric.model_validate_json(read_text(path, MACHINE_MOST))
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
+        where = key_words(first["loc"])
         said = f"{where}: {first['msg']}" if where else str(first["msg"])
         raise UserError(
             _("{path}: is no measured fabric: {said}; write one with: unisono doctor --fabric").format(

@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from unisono.core.errors import LaunchError
 from unisono.core.language import N_
 from unisono.core.quantiles import quantiles
+from unisono.core.toml import key_words
 
 PROTOCOL = 1
 _MARK = "@U "
@@ -274,7 +275,7 @@ def _typed(kind: type[_M], answer: Answer) -> _M:
         return kind.model_validate(answer)
     except ValidationError as error:
         first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
+        key = key_words(first["loc"])
         raise _garbage(json.dumps(answer), f"{key}: {first['msg']}") from None
 
 

@@ -62,6 +62,8 @@ class Steady:
         self.unsteady = 0
         """Measurements that were kept although the machine was not in its usual state."""
         self.measurements = 0
+        self._kept: dict[Hashable, tuple[float, float]] = {}
+        """The least and the greatest state that counted as usual while something was kept."""
 
     def measured(self, key: Hashable, probe: Probe, work: Callable[[], T]) -> tuple[T, float | None]:
         """What `work` returns, done in the usual state if that can be had, and the state it was done in (None when the
@@ -80,6 +82,8 @@ class Steady:
             after = self._probed(key, probe)
             state = max(before, after if after is not None else before)
             if self._usual(key, state):
+                least, greatest = self._kept.get(key, (state, state))
+                self._kept[key] = min(least, state), max(greatest, state)
                 return result, state
             if self._out_of_patience(start):
                 self.unsteady += 1
@@ -134,9 +138,15 @@ class Steady:
         ordered = sorted(self._seen[key])
         return ordered[int(_USUAL * (len(ordered) - 1))]
 
+    def _moved(self) -> tuple[float, float] | None:
+        """Between which states the usual one itself moved, where it moved most; None where it stayed as it was."""
+        least, greatest = max(self._kept.values(), key=lambda kept: kept[1] / kept[0], default=(1.0, 1.0))
+        return (least, greatest) if greatest > least * _TOLERANCE**2 else None
+
     def sentence(self) -> str | None:
         """What a reader must know about the machine's moods; None when there were none."""
-        if not self.unsteady and self.waited < 1:
+        moved = self._moved()
+        if not self.unsteady and self.waited < 1 and moved is None:
             return None
         said = N_(
             "The machine changed while it was measured: at times its cores took several times as long to reach each "
@@ -150,4 +160,20 @@ class Steady:
                 "waiting for its usual state and repeating; {unsteady} of {measurements} measurements were kept from "
                 "another state."
             )
-        return said.format(waited=self.waited, unsteady=self.unsteady, measurements=self.measurements)
+        least, greatest = moved or (0.0, 0.0)
+        if moved:
+            said = N_(
+                "The machine changed while it was measured: at times its cores took several times as long to reach "
+                "each other, as happens when a virtual machine's host moves its processors. {waited:.0f} s went into "
+                "waiting for its usual state and repeating; {unsteady} of {measurements} measurements were kept from "
+                "another state. The usual state itself moved, between {least:.0f} and {greatest:.0f} ns for two cores "
+                "to reach each other: settings are compared within a launch or a round, but times of different rounds "
+                "are not alike."
+            )
+        return said.format(
+            waited=self.waited,
+            unsteady=self.unsteady,
+            measurements=self.measurements,
+            least=least,
+            greatest=greatest,
+        )

@@ -17,6 +17,10 @@ from unisono.machine.picture import topology_text
 if TYPE_CHECKING:
     from rich.console import Console
 
+_TABLE_WIDTH = 110
+"""In a narrower terminal a table would leave less than half of it to what there is to say of a parameter, on hundreds
+of lines."""
+
 
 def machine_rows(machine: Machine) -> list[tuple[str, str]]:
     """(label, value) of the machine itself, in reading order."""
@@ -202,14 +206,31 @@ def print_doctor(machine: Machine, console: Console) -> None:
     console.print()
     console.print(Text(topology_text(machine)), no_wrap=True, overflow="ignore", crop=False)
     console.print()
+    _print_parameters(parameter_rows(machine), console)
+
+
+def _print_parameters(rows: list[tuple[str, str, bool, str]], console: Console) -> None:
+    """A table; where it would leave its sentences too narrow a column, each parameter with its sentence below it."""
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    def here(available: bool) -> Text:
+        return Text(_("yes"), style="green") if available else Text(_("no"), style="yellow")
+
+    if console.width < _TABLE_WIDTH:
+        console.print(Text(_("Parameters, their scope, and whether they can be varied here"), style="bold"))
+        for name, scope, available, text in rows:
+            console.print(Text.assemble((name, "bold"), f"  {scope}  ", here(available)))
+            console.print(Padding(Text(text), (0, 0, 0, 4)))
+        return
     table = Table(title=_("Parameters"), title_justify="left", header_style="bold")
     table.add_column(_("parameter"), no_wrap=True)
     table.add_column(_("scope"), no_wrap=True)
     table.add_column(_("here"), no_wrap=True)
     table.add_column(_("what to know; why not, and what would make it available"), overflow="fold")
-    for name, scope, available, text in parameter_rows(machine):
-        here = Text(_("yes"), style="green") if available else Text(_("no"), style="yellow")
-        table.add_row(name, scope, here, Text(text))
+    for name, scope, available, text in rows:
+        table.add_row(name, scope, here(available), Text(text))
     console.print(table)
 
 

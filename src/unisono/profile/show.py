@@ -139,7 +139,7 @@ def _flat(profile: Profile, regions: int, width: int) -> Table:
     table = Table(title=_("Flat profile"), title_justify="left", title_style="bold", box=None, pad_edge=False)
     table.add_column(_("group"), no_wrap=True)
     for name in (_("visits"), _("time [s]"), "%", _("time/visit")):
-        table.add_column(name, justify="right", no_wrap=True)
+        table.add_column(Text(name), justify="right", no_wrap=True)  # as plain text: [s] is markup for struck out
     table.add_column(_("region"), overflow="ellipsis", no_wrap=True)
     for row in flat.groups:
         _flat_row(table, row, "bold" if row.group == "ALL" else "")

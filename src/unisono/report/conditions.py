@@ -243,7 +243,7 @@ def refusals(study: StudyData) -> list[dict[str, Any]]:
             "collective": collective,
             "sizes": format_range(min(sizes), max(sizes)),
             "count": len(sizes),
-            "reason": translated(reason),
+            "reason": translated(reason.removeprefix("use: ")),  # the benchmark's word for which command it refused
         }
         for (collective, reason), sizes in sorted(groups.items())
     ]

@@ -13,6 +13,9 @@ from unisono.core.vocabulary import Case, Sample, Setting
 from unisono.report.text import count
 from unisono.study.data import StudyData
 
+_FAR = 1.2
+"""A launch farther than this from the usual time is no noise of a quiet machine."""
+
 
 @dataclass(frozen=True, slots=True)
 class Drift:
@@ -53,6 +56,11 @@ def sentence(default: Sequence[Drift]) -> str:
         said = _(
             "The machine was quiet: over {launches} of the default its time moved by {inner:.1%} (median), at most by "
             "{worst:+.1%} (launch {number})."
+        )
+    elif inner < 0.05 and abs(math.log(worst.ratio)) > math.log(_FAR):
+        said = _(
+            "The machine was not the same all the time: over {launches} of the default its time moved by {inner:.1%} "
+            "(median), but by {worst:+.1%} in launch {number}."
         )
     elif inner < 0.05:
         said = _(

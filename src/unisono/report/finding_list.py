@@ -12,6 +12,7 @@ from markupsafe import Markup
 from unisono.core.language import N_, _, translated
 from unisono.core.vocabulary import Case
 from unisono.report.marks import strip
+from unisono.study.data import StudyData
 from unisono.tuning.finding import Finding
 
 ICONS = {
@@ -55,6 +56,14 @@ class Group:
     name: str
     first: list[Entry]
     rest: list[Entry]
+
+
+def measured_sizes(study: StudyData) -> dict[Case, list[int]]:
+    """Those that anything was measured at: a finding may speak of sizes at which what was chosen was not."""
+    sizes: dict[Case, set[int]] = defaultdict(set)
+    for sample in study.samples:
+        sizes[sample.case].add(sample.size)
+    return {case: sorted(found) for case, found in sizes.items()}
 
 
 def finding_groups(

@@ -145,6 +145,10 @@ def rule_count(plan: Plan) -> int:
 
 def _what(plan: Plan) -> str:
     rules = count(rule_count(plan), "algorithm rule")
+    if plan.needs_library:  # whoever reads the page need not know the parameter that brings it
+        rest = {name: value for name, value in plan.launch.items() if name != "preload"}
+        library = _("{rest} and Unisono's library").format(rest=short_setting(rest)) if rest else _("Unisono's library")
+        return f"{library} ({rules})" if rule_count(plan) else library
     if plan.launch and rule_count(plan):
         return _("{launch} with {rules}").format(launch=short_setting(plan.launch), rules=rules)
     if plan.launch:

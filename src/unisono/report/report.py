@@ -14,7 +14,7 @@ from unisono.decide.decision import Decision
 from unisono.extrapolate.plans import Predicted
 from unisono.report import comparison as comparing
 from unisono.report import conditions, headline, page, proof, sections
-from unisono.report.finding_list import finding_groups
+from unisono.report.finding_list import finding_groups, measured_sizes
 from unisono.report.predictions import assumed, predictions
 from unisono.report.topology import draw
 from unisono.report.view import case_views
@@ -72,7 +72,7 @@ def content(
         "confidence": f"{decision.confidence:.0%}",
         "margin": f"{decision.margin:.0%}",
         **sections.page_sections(study, views, decision),
-        "findings": finding_groups(decision.findings, {view.case: view.sizes for view in views}, study.notes),
+        "findings": finding_groups(decision.findings, measured_sizes(study), study.notes),
         "cases": sections.case_sections(views, decision, proven),
         "topology": draw(study.machine) if study.machine.is_described else "",
         "threads": study.machine.smt > 1,

@@ -59,7 +59,7 @@ def check(db: sqlite3.Connection, path: Path, *, whole: bool) -> None:
     try:
         found = dict(db.execute("SELECT key, value FROM meta WHERE key IN ('format', 'format_version')").fetchall())
     except sqlite3.DatabaseError as error:
-        damaged = UserError(_("{path}: is not a Unisono study ({error})").format(path=path, error=error))
+        damaged = UserError(_("{path}: is not a Unisono study, or is damaged ({error})").format(path=path, error=error))
         raise mistaken(path, "study") or damaged from error
     if found.get("format") != FORMAT:
         raise UserError(_("{path}: is a database of another program, not a Unisono study").format(path=path))

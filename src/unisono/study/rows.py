@@ -14,6 +14,7 @@ from pydantic.functional_validators import AfterValidator
 from unisono.core.errors import UserError
 from unisono.core.language import _
 from unisono.core.sizes import MOST
+from unisono.core.toml import key_words
 from unisono.core.vocabulary import (
     CALL_SCOPE,
     COLD,
@@ -248,7 +249,7 @@ def parsed(adapter: TypeAdapter[_T], text: str, what: str, path: Path) -> _T:
         return adapter.validate_json(text)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part)[:40] for part in first["loc"])
+        where = key_words(str(part)[:40] for part in first["loc"])
         raise damaged(path, f"{what}{f': {where}' if where else ''}: {first['msg'][:200]}") from None
 
 

@@ -145,9 +145,10 @@ def lookup(
     UserError when the collective was not measured."""
     if collective not in tuning.collectives():
         raise UserError(
-            _("{name}: {collective} was not measured; it has {collectives}").format(
-                name=tuning.name, collective=collective, collectives=", ".join(tuning.collectives())
-            )
+            _(
+                "{name}: {collective} was not measured; it has {collectives}. To measure it: unisono tune --collective "
+                "{collective} -o DIR"
+            ).format(name=tuning.name, collective=collective, collectives=", ".join(tuning.collectives()))
         )
     case = nearest_case(tuning, nodes, ppn)
     plan = choose(tuning, *case, weights if weights is not None else {collective: 1.0})

@@ -16,7 +16,7 @@ from unisono.core.kinds import mistaken
 from unisono.core.language import _, translated
 from unisono.core.reading import read_text
 from unisono.core.sizes import format_size
-from unisono.core.toml import parse_toml
+from unisono.core.toml import key_words, parse_toml
 from unisono.tuning.contents import FORMAT, VERSION, LayoutModel, MpiPart, ProofModel, Tuning
 from unisono.tuning.finding import Finding
 from unisono.tuning.plans import Basis, Joint, Plan, Rule
@@ -52,6 +52,12 @@ _HEAD = """\
 def read(path: Path, *, layouts: bool = False) -> Tuning:
     """The tuning in a file. Raises UserError naming file, line and key for anything that is not a whole tuning, and for
     one that holds layouts alone unless `layouts` says that they will do."""
+    if not path.exists() and not path.is_symlink():
+        raise UserError(
+            _("{path}: there is no such file; unisono tune writes a tuning, into unisono-out/tuning.toml").format(
+                path=path
+            )
+        )
     try:
         tuning = parse(read_text(path), str(path))
     except UserError as error:
@@ -263,7 +269,7 @@ def _explain(text: str, where: str, error: ValidationError) -> str:
     """One line: file, line, key, what is wrong with it, and how many more there are."""
     first, *others = error.errors()
     loc = first["loc"]
-    key = ".".join(str(part) for part in loc) or "document"
+    key = key_words(loc) or "document"
     line = line_of(text, loc)
     unknown = first["type"] in ("extra_forbidden", "unexpected_keyword_argument")
     message = _("is not a known key") if unknown else translated(first["msg"].removeprefix("Value error, "))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Protocol
 
 from rich.console import Group, RenderableType
@@ -12,9 +12,11 @@ from rich.text import Text
 from unisono.core.interval import Interval
 from unisono.core.language import _, listed, ngettext, translated
 from unisono.core.sizes import format_size
+from unisono.core.vocabulary import Case, is_ours
 from unisono.tuning import words
 from unisono.tuning.choice import choose, without_library
 from unisono.tuning.contents import Tuning
+from unisono.tuning.finding import Finding
 from unisono.tuning.plans import Plan, Rule, gain_words
 
 _NAME_MOST = 24
@@ -38,9 +40,29 @@ def show(tuning: Tuning, *, proven: bool = False) -> Group:
     if tuning.layout:
         parts += [Text(), _layouts(tuning)]
     if tuning.finding:
-        parts += [Text(), Text(_("Findings"), style="bold")]
-        parts += [Text(f"- {translated(finding.text)}") for finding in tuning.finding]
+        parts += [Text(), Text(_("Findings"), style="bold"), *_findings(tuning.finding)]
     return Group(*parts)
+
+
+_ORDER = ("disqualified", "better", "mixed", "singular point", "worse")
+"""Kinds of findings, as they are listed; of those that change nothing all others come last."""
+
+
+def _findings(findings: Iterable[Finding]) -> Iterator[Text]:
+    """Those on one case together below its name: what is better, what is worse, what makes no difference. Then those
+    on the whole study, as they are."""
+    of: dict[Case | None, list[Finding]] = {}
+    for finding in findings:
+        of.setdefault(finding.case, []).append(finding)
+    general = of.pop(None, [])
+    for case, found in of.items():
+        name = translated(f"{case}")
+        yield Text(name, style="bold")
+        for finding in sorted(found, key=lambda one: _ORDER.index(one.kind) if one.kind in _ORDER else len(_ORDER)):
+            yield Text("- " + translated(finding.text).removeprefix(f"{name}: "))
+    if of and general:
+        yield Text(_("The study as a whole"), style="bold")
+    yield from (Text(f"- {translated(finding.text)}") for finding in general)
 
 
 def _unproven(tuning: Tuning) -> str:
@@ -92,7 +114,7 @@ def _about(tuning: Tuning) -> Table:
     return table
 
 
-def _plans(tuning: Tuning, nodes: int, ppn: int, best: Plan) -> Table:
+def _plans(tuning: Tuning, nodes: int, ppn: int, best: Plan) -> Group:
     title = (
         _("Launch setting predicted for {nodes} x {ppn} ranks, which were not measured")
         if best.predicted
@@ -118,19 +140,23 @@ def _plans(tuning: Tuning, nodes: int, ppn: int, best: Plan) -> Table:
             *([_gain(plan.joint.gain if plan.joint else None)] if joint else []),
             style="bold" if plan is best else "",
         )
-    table.caption = "".join(f"{number}: {name}\n" for number, name in enumerate(names, 1)) if below else ""
-    table.caption += _("gain over the default (time of the default / time with it); > is the one to use")
-    table.caption_justify = "left"
+    said = "".join(f"{number}: {name}\n" for number, name in enumerate(names, 1)) if below else ""
+    said += _("gain over the default (time of the default / time with it); > is the one to use")
     if best.needs_library:
-        table.caption += "\n" + _(
+        said += "\n" + _(
             "our library: unisono run puts libunisono.so into the ranks, and it serves calls as the rules below say"
         )
         if (plain := without_library(tuning, nodes, ppn)) is not None:
-            table.caption += _("; without it the best is {launch}").format(launch=words.launch(plain.launch))
-    return table
+            said += _("; without it the best is {launch}").format(launch=words.launch(plain.launch))
+    return _with_words(table, said)
 
 
-def _rules(tuning: Tuning, plan: Plan) -> Table:
+def _with_words(table: Table, said: str) -> Group:
+    """Words below a table, as wide as the page: a caption would be broken where a narrow table ends."""
+    return Group(table, *([Text(said, style="table.caption")] if said else []))
+
+
+def _rules(tuning: Tuning, plan: Plan) -> Group:
     title = (
         _("What to use with the default launch setting")
         if plan.launch.is_default
@@ -145,8 +171,6 @@ def _rules(tuning: Tuning, plan: Plan) -> Table:
     table.add_column(_("predicted at") if plan.predicted else at, overflow="fold")
     if plan.predicted:
         table.add_column(_("sure"), justify="right")
-        table.caption = _("sure: the probability that nothing is more than 5% faster")
-        table.caption_justify = "left"
     last = ""
     for rule in plan.rules:
         name = rule.collective if rule.collective != last else ""
@@ -162,7 +186,10 @@ def _rules(tuning: Tuning, plan: Plan) -> Table:
         )
     if not plan.rules:
         table.add_row(_("all"), _("all sizes"), words.by_itself(), "", "")
-    return table
+    said = [_("sure: the probability that nothing is more than 5% faster")] if plan.predicted else []
+    if any(is_ours(rule.call) for rule in plan.rules):
+        said.append(_("our ...: an algorithm of our library; docs/collectives.md says what the names mean"))
+    return _with_words(table, "\n".join(said))
 
 
 def _sure(rule: Rule) -> list[str]:
