@@ -25,7 +25,12 @@ EXPECTED = {
     "same-parameter-twice": ("refused", "MCA parameter pml is given twice"),
     "segmentation-fault": ("crashed", "rank 1 was ended by SIGSEGV"),
     "small-ppr": ("refused", "mapping 'ppr:1:node' holds fewer ranks than were asked for"),
-    "too-many-ranks": ("refused", "not enough slots: 99 ranks were asked for"),
+    "too-many-ranks": (
+        "refused",
+        "not enough slots: 99 ranks were asked for; ask for fewer (--ppn, --layouts, or -n of your own mpirun), "
+        "name nodes with more slots (--hosts NODE:SLOTS, or --host of your own mpirun), or let ranks share CPUs "
+        "(--oversubscribe, of unisono tune or of your own mpirun)",
+    ),
     "unknown-binding": ("refused", "binding 'nothing' is not known to this mpirun"),
     "unknown-component": ("refused", "component nothing of pml is not installed or cannot be used here"),
     "unknown-host": ("refused", "host {host} is not known"),
