@@ -111,6 +111,18 @@ def test_anything_is_explained_in_one_line(exit_code: int, stderr: str) -> None:
     assert len(error.reason.splitlines()) == 1
 
 
+def test_variables_given_in_two_ways_to_open_mpi_4() -> None:
+    stderr = (
+        "ERROR: You have attempted to pass environment variables to Open MPI\n"
+        'with both the "-x" method and by setting the MCA parameter "mca_base_env_list".\n\n'
+        "Open MPI does not support mixing these two methods.  Please choose one\n"
+        "method and try launching your job again.\n"
+    )
+    error = explain(1, stderr)
+    assert error.status == "refused" and "take mca_base_env_list out of the parameter file" in error.reason
+    assert is_shared(error.reason), "no setting is to blame"
+
+
 def test_a_refusal_whose_text_was_lost_is_still_one() -> None:
     """Seen with both versions, about once in ten runs."""
     stderr = "*** An error occurred in MPI_Init\n*** on a NULL communicator\n"

@@ -56,6 +56,14 @@ _REFUSALS = (
         ),
         shared=True,
     ),
+    _pattern(
+        r"both the \"-x\" method and by setting the MCA parameter \"mca_base_env_list\"",
+        N_(
+            "mpirun of Open MPI 4 takes no -x beside a list of variables: take mca_base_env_list out of the parameter "
+            "file or the environment for this"
+        ),
+        shared=True,
+    ),
     _pattern(r"CPUs in the specified PE-LIST to map", N_("the list of CPUs names some that are not there, or too few")),
     _pattern(r"processes to cpus in a provided list", N_("the list of CPUs names some that are not there, or too few")),
     _STUMBLE,
