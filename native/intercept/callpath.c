@@ -54,7 +54,6 @@ struct memory {
 static _Thread_local struct memory *mine __attribute__((tls_model("initial-exec")));
 static uint32_t generation = 1;
 static pthread_key_t at_thread_end;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool has_key;
 static pthread_mutex_t idle_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct memory *idle;
@@ -76,14 +75,17 @@ static void thread_ended(void *argument)
     pthread_mutex_unlock(&idle_lock);
 }
 
-static void make_key(void)
+/* Not at the first use: a handler that interrupts that would wait for it for ever. */
+__attribute__((constructor)) static void make_key(void)
 {
     has_key = pthread_key_create(&at_thread_end, thread_ended) == 0;
 }
 
+/* NULL also while somebody else is at the list: that may be what a signal handler has interrupted, which calls this. */
 static struct memory *take_idle(void)
 {
-    pthread_mutex_lock(&idle_lock);
+    if (pthread_mutex_trylock(&idle_lock) != 0)
+        return NULL;
     struct memory *memory = idle;
     if (memory != NULL)
         idle = memory->next;
@@ -95,7 +97,6 @@ static struct memory *take_idle(void)
 static struct memory *begin_thread(void)
 {
     const int error = errno;
-    pthread_once(&once, make_key);
     struct memory *memory = take_idle();
     if (memory == NULL) {
         memory = mmap(NULL, sizeof *memory, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -1,14 +1,38 @@
 #include "callpath_module.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
 #include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
+/* Of an object's frames; `own`: this code lies in it. The program itself has no name here: linked into it, this
+ * library's frames cannot be told from the program's. */
+static bool left_out(const char *path, bool own)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+    return (own && *name != '\0') || strncmp(name, "libmpi", 6) == 0;
+}
+
+#ifdef DLFO_STRUCT_HAS_EH_DBASE
+
+/* Takes no lock: a signal handler may have interrupted whoever holds the dynamic linker's. */
+bool callpath_is_left_out(uintptr_t pc)
+{
+    struct dl_find_object object, ours;
+    if (_dl_find_object((void *)pc, &object) != 0)
+        return false;
+    const bool own = _dl_find_object((void *)&left_out, &ours) == 0 && ours.dlfo_link_map == object.dlfo_link_map;
+    return left_out(object.dlfo_link_map->l_name, own);
+}
+
+#else /* glibc before 2.35, where the compiler's unwinder takes the lock as well */
+
 struct search {
     uintptr_t pc;
-    bool own, left_out;
+    bool left_out;
 };
 
 static bool holds(const struct dl_phdr_info *object, uintptr_t address)
@@ -27,11 +51,7 @@ static int look(struct dl_phdr_info *object, size_t size, void *argument)
     struct search *search = argument;
     if (!holds(object, search->pc))
         return 0;
-    const char *slash = strrchr(object->dlpi_name, '/');
-    const char *name = slash != NULL ? slash + 1 : object->dlpi_name;
-    /* The program itself has no name here. Linked into it, this library's frames cannot be told from the program's. */
-    search->own = *name != '\0' && holds(object, (uintptr_t)&look);
-    search->left_out = search->own || strncmp(name, "libmpi", 6) == 0;
+    search->left_out = left_out(object->dlpi_name, holds(object, (uintptr_t)&look));
     return 1;
 }
 
@@ -41,6 +61,8 @@ bool callpath_is_left_out(uintptr_t pc)
     dl_iterate_phdr(look, &search);
     return search.left_out;
 }
+
+#endif
 
 /* The kernel puts no other mapping nearer below the main stack, whatever its limit. */
 static const uintptr_t stack_most = (uintptr_t)128 << 20;

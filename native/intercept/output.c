@@ -3,8 +3,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <mpi.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "part.h"
@@ -13,7 +16,8 @@
 enum { CHUNK = 1 << 20, TAG = 1 };
 static const char magic[8] = {'U', 'N', 'I', 'S', 'O', 'N', 'O', 1};
 
-static bool write_all(int file, const void *data, size_t length)
+/* 0, or the errno of what failed. */
+static int write_all(int file, const void *data, size_t length)
 {
     const char *at = data;
     while (length > 0) {
@@ -21,14 +25,36 @@ static bool write_all(int file, const void *data, size_t length)
         if (wrote < 0 && errno == EINTR)
             continue;
         if (wrote <= 0)
-            return false;
+            return wrote < 0 ? errno : EIO;
         at += wrote;
         length -= (size_t)wrote;
     }
-    return true;
+    return 0;
 }
 
-/* One line on standard error, without stdio. */
+/* Beyond the limit on the size of files a write fails, but the signal that comes with it would end the program. */
+static int write_unharmed(int file, const void *data, size_t length)
+{
+    sigset_t limit, before;
+    sigemptyset(&limit);
+    sigaddset(&limit, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &limit, &before);
+    const int error = write_all(file, data, length);
+    if (error == EFBIG && sigismember(&before, SIGXFSZ) == 0)
+        (void)sigtimedwait(&limit, NULL, &(struct timespec){0});
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error;
+}
+
+static int write_part(int file, const struct bytes *part)
+{
+    if (part->at == NULL)
+        return ENOMEM;
+    const int error = write_unharmed(file, magic, sizeof magic);
+    return error != 0 ? error : write_unharmed(file, part->at, part->used);
+}
+
+/* One line on standard error, without stdio; src/unisono/profile/diagnose.py reads it. */
 static void say_failed(const char *path, int error)
 {
     static char line[PATH_MAX + 128];
@@ -36,6 +62,9 @@ static void say_failed(const char *path, int error)
     bytes_text(&text, "unisono: ");
     bytes_text(&text, path);
     bytes_text(&text, error == ENOSPC   ? ": no space left for the profile\n"
+                      : error == EDQUOT ? ": no space left for the profile within the quota\n"
+                      : error == EFBIG  ? ": the profile is larger than files may be (ulimit -f)\n"
+                      : error == ENOMEM ? ": no memory to write the profile\n"
                       : error == EACCES ? ": no permission to write the profile\n"
                       : error == ENOENT ? ": no such directory to write the profile to\n"
                                         : ": the profile cannot be written\n");
@@ -60,12 +89,15 @@ static void name_file(char *path, int rank, const char *ending)
     bytes_put(&text, "", 1);
 }
 
-/* A file appears under its name when it is complete. */
-static void finish(int file, bool good, const char *unfinished, const char *path)
+/* A file appears under its name when it is complete; `error`: of writing it. */
+static void finish(int file, int error, const char *unfinished, const char *path)
 {
-    good = close(file) == 0 && good && rename(unfinished, path) == 0;
-    if (!good) {
-        say_failed(path, errno);
+    if (close(file) != 0 && error == 0)
+        error = errno;
+    if (error == 0 && rename(unfinished, path) != 0)
+        error = errno;
+    if (error != 0) {
+        say_failed(path, error);
         unlink(unfinished);
     }
 }
@@ -85,24 +117,23 @@ void output_own(const char *ended)
     if (file < 0)
         say_failed(own_path, errno);
     else
-        finish(file, part.at != NULL && write_all(file, magic, sizeof magic) && write_all(file, part.at, part.used),
-               own_unfinished, own_path);
+        finish(file, write_part(file, &part), own_unfinished, own_path);
     bytes_free(&part);
     __atomic_clear(&busy, __ATOMIC_RELEASE);
 }
 
 /* The others' parts, one rank after the other, in pieces that any library can send. */
-static bool receive(int file, int rank, char *chunk, bool good)
+static int receive(int file, int rank, char *chunk, int error)
 {
     uint64_t left;
     PMPI_Recv(&left, 1, MPI_UINT64_T, rank, TAG, comms.own, MPI_STATUS_IGNORE);
     while (left > 0) {
         int length = left < CHUNK ? (int)left : CHUNK;
         PMPI_Recv(chunk, length, MPI_BYTE, rank, TAG, comms.own, MPI_STATUS_IGNORE);
-        good = good && write_all(file, chunk, (size_t)length);
+        error = error != 0 ? error : write_unharmed(file, chunk, (size_t)length);
         left -= (uint64_t)length;
     }
-    return good;
+    return error;
 }
 
 static void send(const struct bytes *part)
@@ -118,11 +149,11 @@ static void send(const struct bytes *part)
 static void collect(int file, const struct bytes *part, const char *unfinished, const char *path)
 {
     struct bytes chunk = bytes_create(CHUNK);
-    bool good = part->at != NULL && write_all(file, magic, sizeof magic) && write_all(file, part->at, part->used);
+    int error = write_part(file, part);
     for (int rank = 1; rank < comms.ranks; rank++)
-        good = receive(file, rank, chunk.at, good);
+        error = receive(file, rank, chunk.at, error);
     bytes_free(&chunk);
-    finish(file, good, unfinished, path);
+    finish(file, error, unfinished, path);
 }
 
 void output_all(void)

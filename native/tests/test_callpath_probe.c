@@ -14,10 +14,17 @@ struct truth {
     void *own;
 };
 
+/* A handler that interrupts dladdr as it takes the dynamic linker's lock, or gives it back, and calls it again would
+ * wait for ever: where it can be had, what takes no lock. */
 static void *object_of(const void *address)
 {
+#ifdef DLFO_STRUCT_HAS_EH_DBASE
+    struct dl_find_object object;
+    return _dl_find_object((void *)(uintptr_t)address, &object) == 0 ? object.dlfo_map_start : NULL;
+#else
     Dl_info info;
     return dladdr(address, &info) != 0 ? info.dli_fbase : NULL;
+#endif
 }
 
 static _Unwind_Reason_Code add(struct _Unwind_Context *context, void *argument)
@@ -91,4 +98,12 @@ uint32_t probe_once(int most)
     uint64_t hash;
     uint32_t count = unisono_callpath(frames, most, &hash);
     return count + (uint32_t)(hash == 0);
+}
+
+void probe_hold(bool held)
+{
+    if (held)
+        pthread_mutex_lock(&idle_lock);
+    else
+        pthread_mutex_unlock(&idle_lock);
 }

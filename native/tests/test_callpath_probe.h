@@ -20,5 +20,7 @@ uint8_t probe_slow(void);
 void probe_forget(void);
 /* Takes one path without comparing it: for measuring. */
 uint32_t probe_once(int most);
+/* Holds what guards the memory of ended threads, or lets go of it. */
+void probe_hold(bool held);
 
 #endif

@@ -1,7 +1,11 @@
 /* Call paths on threads' stacks, coroutines' and signal handlers', and interrupted ones. */
+#include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <ucontext.h>
 
 #include "check.h"
@@ -132,11 +136,55 @@ static void interruptions(void)
     CHECK(handled > 0 && handled_right);
 }
 
+#if defined(DLFO_STRUCT_HAS_EH_DBASE) && __GNUC__ >= 12
+/* Locks that a handler may have interrupted the holder of: the dynamic linker's, and our own. Held here by another
+ * thread, so that one who waits for them is seen to wait. */
+static sem_t begin, finished;
+
+static void *finds_paths(void *argument)
+{
+    sem_wait(&begin);
+    probe_forget();
+    if (probe_once(8) > 0 && wrapper(8))
+        sem_post(&finished);
+    return argument;
+}
+
+static int meanwhile(struct dl_phdr_info *object, size_t size, void *argument)
+{
+    (void)object, (void)size, (void)argument;
+    struct timespec deadline;
+    CHECK(clock_gettime(CLOCK_REALTIME, &deadline) == 0);
+    deadline.tv_sec += 30;
+    CHECK(sem_post(&begin) == 0 && sem_timedwait(&finished, &deadline) == 0);
+    return 1;
+}
+
+static void locks(void)
+{
+    pthread_t thread[2];
+    CHECK(sem_init(&begin, 0, 0) == 0 && sem_init(&finished, 0, 0) == 0);
+    for (int i = 0; i < 2; i++)
+        CHECK(pthread_create(&thread[i], NULL, finds_paths, NULL) == 0);
+    CHECK(dl_iterate_phdr(meanwhile, NULL) == 1);
+    probe_hold(true);
+    CHECK(meanwhile(NULL, 0, NULL) == 1);
+    probe_hold(false);
+    for (int i = 0; i < 2; i++)
+        CHECK(pthread_join(thread[i], NULL) == 0);
+}
+#else
+static void locks(void)
+{
+}
+#endif
+
 int stacks(void)
 {
     threads();
     coroutines();
     signals();
+    locks();
     interruptions();
     return failures;
 }

@@ -25,7 +25,12 @@ EXPECTED = {
     "same-parameter-twice": ("refused", "MCA parameter pml is given twice"),
     "segmentation-fault": ("crashed", "rank 1 was ended by SIGSEGV"),
     "small-ppr": ("refused", "mapping 'ppr:1:node' holds fewer ranks than were asked for"),
-    "too-many-ranks": ("refused", "not enough slots: 99 ranks were asked for"),
+    "too-many-ranks": (
+        "refused",
+        "not enough slots: 99 ranks were asked for; ask for fewer (--ppn, --layouts, or -n of your own mpirun), "
+        "name nodes with more slots (--hosts NODE:SLOTS, or --host of your own mpirun), or let ranks share CPUs "
+        "(--oversubscribe, of unisono tune or of your own mpirun)",
+    ),
     "unknown-binding": ("refused", "binding 'nothing' is not known to this mpirun"),
     "unknown-component": ("refused", "component nothing of pml is not installed or cannot be used here"),
     "unknown-host": ("refused", "host {host} is not known"),
@@ -104,6 +109,18 @@ def test_anything_is_explained_in_one_line(exit_code: int, stderr: str) -> None:
     error = explain(exit_code, stderr)
     assert error.status in ("crashed", "refused")
     assert len(error.reason.splitlines()) == 1
+
+
+def test_variables_given_in_two_ways_to_open_mpi_4() -> None:
+    stderr = (
+        "ERROR: You have attempted to pass environment variables to Open MPI\n"
+        'with both the "-x" method and by setting the MCA parameter "mca_base_env_list".\n\n'
+        "Open MPI does not support mixing these two methods.  Please choose one\n"
+        "method and try launching your job again.\n"
+    )
+    error = explain(1, stderr)
+    assert error.status == "refused" and "take mca_base_env_list out of the parameter file" in error.reason
+    assert is_shared(error.reason), "no setting is to blame"
 
 
 def test_a_refusal_whose_text_was_lost_is_still_one() -> None:

@@ -107,7 +107,8 @@ def test_more_ranks_than_slots(installed: Installed, tmp_path: Path) -> None:
     assert done.returncode not in (0, 2), "the launcher's own"
     assert "not enough slots available" in done.stderr, "the launcher's words reach the user"
     last = done.stderr.splitlines()[-1].lstrip("\0")  # with which Open MPI 5 ends its words
-    assert last == "unisono: nothing was recorded: not enough slots: 4096 ranks were asked for"
+    assert last.startswith("unisono: nothing was recorded: not enough slots: 4096 ranks were asked for; ask for fewer")
+    assert "or let ranks share CPUs (--oversubscribe, of unisono tune or of your own mpirun)" in last
 
 
 def test_the_program_of_a_command_line(tmp_path: Path) -> None:

@@ -23,12 +23,12 @@ from unisono.advise.replayed import matching, missing, replay, replaying, subjec
 from unisono.advise.shown import rendered
 from unisono.cmdline.command import Command
 from unisono.cmdline.job import nodes_of
+from unisono.commands.as_it_is import described
 from unisono.commands.console import err, out, print_json
 from unisono.commands.progress import StudyProgress
 from unisono.commands.remembered import compiler, launcher, started, words_for_it
 from unisono.core.errors import UserError
 from unisono.core.language import _, ngettext, translated
-from unisono.inventory.describe import describe
 from unisono.library.native import bench_program
 from unisono.machine.description import Machine
 from unisono.mpi.launchers import step
@@ -160,7 +160,7 @@ Bench = Callable[[], tuple[Machine, Path]]
 def _bench(tuning: Tuning, line: str) -> tuple[Machine, Path]:
     """`line` is how the program was started: the nodes that it names are the ones to measure on."""
     mpirun = launcher(None, tuning.mpi)
-    machine = describe(mpirun, compiler(None, mpirun, tuning.mpi))
+    machine = described(mpirun, compiler(None, mpirun, tuning.mpi))
     if machine.mpi is None or machine.mpi.mpicc is None:
         raise UserError(_("no mpicc beside this machine's mpirun, so the benchmark cannot be built"))
     try:

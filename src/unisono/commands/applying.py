@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 from rich.table import Table
 
 from unisono.cmdline.command import Command
+from unisono.commands.as_it_is import described
 from unisono.commands.busy import warn_where_busy
 from unisono.commands.console import err, out, print_json, say
 from unisono.commands.remembered import compiler, launcher, started_by
@@ -198,12 +200,22 @@ def _in_layout(tuning: Tuning, words: list[str], machine: Machine) -> Command:
 
 
 def _call(line: Command) -> int:
-    try:
-        done = subprocess.run(line.argv, env={**os.environ, **line.env}, check=False)
-    except OSError as error:
-        raise UserError(
-            _("{argv}: cannot be started: {strerror}").format(argv=line.argv[0], strerror=error.strerror)
-        ) from error
+    """What a launcher says on stderr is passed on, and heard: it may say why it starts nothing."""
+    from unisono.cmdline.preload import launcher_of
+    from unisono.launch.failure import refusal
+    from unisono.profile.passed import Passed
+
+    with ExitStack() as streams:
+        heard = streams.enter_context(Passed(2)) if launcher_of(line.argv).words is not None else None
+        try:
+            env = {**os.environ, **line.env}
+            done = subprocess.run(line.argv, env=env, stderr=None if heard is None else heard.fileno(), check=False)
+        except OSError as error:
+            raise UserError(
+                _("{argv}: cannot be started: {strerror}").format(argv=line.argv[0], strerror=error.strerror)
+            ) from error
+    if done.returncode and heard is not None and (refused := refusal(heard.text)) is not None:
+        say(_("the launcher declined: {reason}").format(reason=translated(refused.reason)))
     # As a shell reports it: 128 + the signal that ended the launcher.
     return done.returncode if done.returncode >= 0 else 128 - done.returncode
 
@@ -234,7 +246,7 @@ def verify(
     tuning = read(path, layouts=layout)
     own = started_by(tuning, words_of(argv), mpirun)
     refuse_singletons(own.words, os.environ)
-    words, machine, console = own.words, describe(own.mpirun), err()
+    words, machine, console = own.words, described(own.mpirun), err()
     for note in own.notes:
         console.print(_("Note: {note}").format(note=translated(note)), markup=False, soft_wrap=True)
 

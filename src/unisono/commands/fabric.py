@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from unisono.cmdline.hosts import parse_hosts
+from unisono.commands.as_it_is import described
 from unisono.commands.console import err, out, print_json
 from unisono.commands.leftovers import remove_leftovers
 from unisono.core.errors import UserError
@@ -17,7 +18,6 @@ from unisono.fabric.handed import drain_lines, reframe
 from unisono.fabric.measure import Campaign, require_nodes
 from unisono.fabric.measured import Fabric, save
 from unisono.fabric.show import lines
-from unisono.inventory.describe import describe
 from unisono.library.native import bench_program
 
 Reporter = Callable[[float, str], None]
@@ -43,7 +43,7 @@ def fabric(wishes: Wishes, *, mpirun: str | None, mpicc: str | None, hosts: str 
             _("--drain-reason, --reframe and --json: one of them at a time, each fills the standard output")
         )
     remove_leftovers()
-    machine = describe(mpirun, mpicc, parse_hosts(hosts) if hosts is not None else None)
+    machine = described(mpirun, mpicc, parse_hosts(hosts) if hosts is not None else None)
     require_nodes(machine)
     assert machine.mpi is not None  # describe() has refused to go on without one
     program = bench_program(machine.mpi.mpicc, lambda said: err().print(said, markup=False))

@@ -11,6 +11,7 @@ from pathlib import Path
 from unisono.advise.runs import Metric
 from unisono.cmdline.command import Command
 from unisono.cmdline.hosts import parse_hosts
+from unisono.commands.as_it_is import described
 from unisono.commands.console import err, out, print_json
 from unisono.commands.interrupted import terminated_like_interrupted
 from unisono.commands.leftovers import remove_leftovers
@@ -29,7 +30,6 @@ from unisono.hybrid.solver import check_size, solver_program, solver_words
 from unisono.hybrid.steady import sort_rounds
 from unisono.hybrid.study import METHOD, SOLVER_METRIC, failures, is_hybrid, metric_of, read
 from unisono.hybrid.variants import Variant, variants
-from unisono.inventory.describe import describe
 from unisono.machine.description import Machine
 from unisono.machine.fingerprint import differences
 from unisono.mpi.launchers import step
@@ -85,7 +85,8 @@ def hybrid(wishes: Wishes) -> int:
         raise UserError(_("--rounds {rounds}: at least one is needed").format(rounds=wishes.rounds))
     if wishes.resume and not wishes.dry_run:
         remove_leftovers()
-    machine = describe(wishes.mpirun, wishes.mpicc, parse_hosts(wishes.hosts) if wishes.hosts is not None else None)
+    hosts = parse_hosts(wishes.hosts) if wishes.hosts is not None else None
+    machine = described(wishes.mpirun, wishes.mpicc, hosts)
     machine = started(machine, step.parse(wishes.launcher) if wishes.launcher is not None else [])
     compared, notes = variants(
         machine,

@@ -15,6 +15,7 @@ from unisono.advise.replayed import Subject, replay
 from unisono.advise.story import read_story
 from unisono.cmdline.command import Command
 from unisono.cmdline.job import nodes_of
+from unisono.commands.as_it_is import described
 from unisono.commands.busy import warn_where_busy
 from unisono.commands.console import err, out, print_json
 from unisono.commands.interrupted import terminated_like_interrupted
@@ -27,7 +28,6 @@ from unisono.core.errors import UserError
 from unisono.core.language import _
 from unisono.core.vocabulary import Case, Condition
 from unisono.core.writing import write
-from unisono.inventory.describe import describe
 from unisono.library.native import bench_program
 from unisono.machine.description import Machine
 from unisono.mpi.launchers import step
@@ -65,7 +65,7 @@ def optimize(
     if resume:
         remove_leftovers()
     refuse_singletons(words, os.environ)
-    machine = started(describe(mpirun_meant(words)), step.words_of(words, os.environ))
+    machine = started(described(mpirun_meant(words)), step.words_of(words, os.environ))
     machine = machine.model_copy(update={"nodes": nodes_of(words, machine)})
     journal = open_journal(files, words, machine, metric=metric, pairs=runs, resume=resume)
     journal.busy = max(journal.busy, warn_where_busy(len(machine.cpus)))

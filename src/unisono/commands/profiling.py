@@ -20,6 +20,7 @@ from unisono.core.writing import write
 if TYPE_CHECKING:
     from unisono.advise.runs import Metric
     from unisono.cmdline.command import Command
+    from unisono.machine.description import Machine
     from unisono.profile.record import Ran, Recording
     from unisono.profile.recorded import Profile
 
@@ -47,7 +48,9 @@ def profile(
     """
     from unisono.advise.runs import Metric
     from unisono.cmdline.command import Command
-    from unisono.profile.record import Options, Recording
+    from unisono.cmdline.preload import launcher_of
+    from unisono.commands.as_it_is import without_our_library
+    from unisono.profile.record import Options, Recording, machine_of
 
     words = words_of(argv)
     if as_is < 0:
@@ -55,22 +58,25 @@ def profile(
     if metric is not None and as_is == 0:
         raise UserError(_("--metric: compares with runs as they are; give --as-is N, too"))
     wanted = Metric(metric)
+    launcher = launcher_of(words)
+    machine = without_our_library(lambda: machine_of(launcher))
     line = Command(words, {}, None, [])
     options = Options(depth, split_waiting, filter)
     with Recording(line, options, output.parent, mpicc=mpicc, progress=say) as recording:
         for note in recording.command.notes:
             say(translated(note))
-        return _Runs(line, recording, output, wanted).all(as_is)
+        return _Runs(line, recording, output, wanted, machine).all(as_is)
 
 
 class _Runs:
     """The runs of one command, in turn."""
 
-    def __init__(self, line: Command, recording: Recording, output: Path, metric: Metric) -> None:
+    def __init__(self, line: Command, recording: Recording, output: Path, metric: Metric, machine: Machine) -> None:
         self.line = line
         self.recording = recording
         self.output = output
         self.metric = metric
+        self.machine = machine
         self.times: list[float] = []
         self._stdin = _Stdin()
 
@@ -115,8 +121,9 @@ class _Runs:
     def _run(self, command: Command) -> Ran:
         from unisono.profile.record import run_through
 
-        launched = self.recording.launcher.words is not None  # whose stderr is no terminal of the ranks' anyway
-        keep = (1, 2) if self.metric.pattern is not None else (2,) if launched else ()
+        # It may say why there is no profile. A script's terminal stays one; that of ranks is none anyway.
+        heard = self.recording.launcher.words is not None or not os.isatty(2)
+        keep = (1, 2) if self.metric.pattern is not None else (2,) if heard else ()
         return run_through(command, self._stdin.again(command is self.recording.command), keep=keep)
 
     def _time(self, ran: Ran) -> float:
@@ -133,10 +140,7 @@ class _Runs:
         return found
 
     def _profile(self, ran: Ran) -> Profile:
-        from unisono.profile.record import machine_of
-
-        machine = machine_of(self.recording.launcher)
-        return self.recording.profile(ran.exit_status, ran.seconds, machine, ran.output)
+        return self.recording.profile(ran.exit_status, ran.seconds, self.machine, ran.output)
 
     def _finish(self, found: Profile, ran: Ran) -> None:
         from dataclasses import replace

@@ -13,6 +13,7 @@ from rich.console import Console
 
 from unisono.cmdline.hosts import parse_hosts
 from unisono.commands import planning
+from unisono.commands.as_it_is import described
 from unisono.commands.busy import warn_where_busy
 from unisono.commands.console import err, out, print_json
 from unisono.commands.finish import Outcome, finish
@@ -22,7 +23,7 @@ from unisono.commands.progress import StudyProgress
 from unisono.commands.remembered import compiler, launcher, started
 from unisono.core.errors import UserError
 from unisono.core.language import _, translated
-from unisono.inventory.describe import describe, load
+from unisono.inventory.describe import load
 from unisono.inventory.scheduler import seconds_left
 from unisono.library.native import bench_program
 from unisono.machine.description import Machine
@@ -159,7 +160,8 @@ def _machine(wishes: Wishes, continued: Path | None) -> Machine:
             kept = store.machine.mpi
     mpirun = launcher(wishes.mpirun, kept)
     mpicc = compiler(wishes.mpicc, mpirun, kept)
-    machine = describe(mpirun, mpicc, parse_hosts(wishes.hosts) if wishes.hosts is not None else None)
+    hosts = parse_hosts(wishes.hosts) if wishes.hosts is not None else None
+    machine = described(mpirun, mpicc, hosts)
     if wishes.launcher is not None:
         return started(machine, step.parse(wishes.launcher))
     return started(machine, kept.launcher if kept is not None else [])

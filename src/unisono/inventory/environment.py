@@ -68,10 +68,16 @@ _BY_THE_LAUNCHER = (
 """What a launcher (mpirun, srun) puts into its processes: present when we run inside a job step, set by nobody."""
 
 
+_HANDED_ON = ("LD_PRELOAD", "SLURM_EXPORT_ENV")
+"""What may put our library into ranks; a setting of MPI only where it does."""
+_OURS = "/libunisono.so"
+
+
 def read_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """The user's own settings, sorted by name."""
     return {
         name: value
         for name, value in sorted(environment.items())
-        if name.startswith(PREFIXES) and name not in _NOT_SETTINGS and not name.startswith(_BY_THE_LAUNCHER)
+        if (name.startswith(PREFIXES) and name not in _NOT_SETTINGS and not name.startswith(_BY_THE_LAUNCHER))
+        or (name in _HANDED_ON and _OURS in value)
     }

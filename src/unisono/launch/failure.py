@@ -49,7 +49,19 @@ _REFUSALS = (
     _pattern(r"srun: (unrecognized option '[^']*')", N_("srun starts nothing: {0}"), shared=True),
     _pattern(
         r"not enough slots available in the system to satisfy the (\d+) slots",
-        N_("not enough slots: {0} ranks were asked for"),
+        N_(
+            "not enough slots: {0} ranks were asked for; ask for fewer (--ppn, --layouts, or -n of your own mpirun), "
+            "name nodes with more slots (--hosts NODE:SLOTS, or --host of your own mpirun), or let ranks share CPUs "
+            "(--oversubscribe, of unisono tune or of your own mpirun)"
+        ),
+        shared=True,
+    ),
+    _pattern(
+        r"both the \"-x\" method and by setting the MCA parameter \"mca_base_env_list\"",
+        N_(
+            "mpirun of Open MPI 4 takes no -x beside a list of variables: take mca_base_env_list out of the parameter "
+            "file or the environment for this"
+        ),
         shared=True,
     ),
     _pattern(r"CPUs in the specified PE-LIST to map", N_("the list of CPUs names some that are not there, or too few")),

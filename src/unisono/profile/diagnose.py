@@ -68,11 +68,40 @@ def other_library(program: Path | None, ours: Library | None) -> str | None:
     ).format(program=program, theirs=theirs[1], ours=ours[1])
 
 
+_NOT_WRITTEN = re.compile(r"unisono: (/[^\n]*)/\.recording-[^/\n]*/[^/\n]*\.raw: ([^\n]*)")
+"""What the recorder says where it cannot write (native/intercept/output.c): the directory that was asked for, why."""
+
+
+def _not_written(said: str) -> str | None:
+    """One sentence, where the recorder said that it could not write what it had."""
+    found = _NOT_WRITTEN.search(said)
+    if found is None:
+        return None
+    where, why = found.groups()
+    if "no space left" in why:
+        text = _("nothing was recorded: the disk of {path} is full; make room there, or name another place with -o")
+        if "quota" in why:
+            text = _("nothing was recorded: your quota for {path} is used up; make room, or name another place with -o")
+    elif "ulimit" in why:
+        text = _(
+            "nothing was recorded: the profile is larger than files may be in the ranks (ulimit -f); raise that limit"
+        )
+    elif "no such directory" in why:
+        text = _(
+            "nothing was recorded: {path} is not there where rank 0 runs; name a directory with -o that all nodes share"
+        )
+    else:
+        text = _("nothing was recorded: the ranks could not write to {path}: {why}")
+    return text.format(path=where, why=why)
+
+
 def nothing_recorded(program: Path | None, exit_status: int, launched: bool = False, said: str = "") -> str:
     """One sentence: why there is no file. `launched`: a launcher of an MPI was given, not a script around it; `said`:
     what was written to stderr, where that is known."""
     if exit_status and (refused := refusal(said)):
         return _("nothing was recorded: {reason}").format(reason=translated(refused.reason))
+    if (reason := _not_written(said)) is not None:
+        return reason
     if program is None:
         if exit_status and launched:
             return _(

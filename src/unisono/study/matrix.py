@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
+from unisono.cmdline import left_out
 from unisono.core.errors import UserError
 from unisono.core.language import N_, _
 from unisono.core.sizes import format_size
@@ -89,6 +90,7 @@ def expand(
     """
     notes: dict[str, None] = {}
     study = _of_this_mpi(study, machine, notes)
+    notes.update(dict.fromkeys(left_out.notes(machine)))
     if study.method.reproducible is not None:
         notes[_reproducible(study.method.reproducible)] = None
     _check_parameters(study, machine)

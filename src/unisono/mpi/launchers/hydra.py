@@ -187,6 +187,11 @@ def inherited(variables: Mapping[str, str], env: Mapping[str, str]) -> dict[str,
     return {}
 
 
+def left_out(library: str, prefix: str, env: Mapping[str, str], files: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """Its ranks get what it was started with: there is no list."""
+    return {}
+
+
 def taken_apart(argv: Sequence[str]) -> tuple[list[list[str]], list[str]]:
     """The options behind the launcher, each with its values, and the program with its words.
 

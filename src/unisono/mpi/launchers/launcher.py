@@ -70,3 +70,10 @@ class Launcher(Protocol):
 
     def inherited(self, variables: Mapping[str, str], env: Mapping[str, str]) -> dict[str, str]:
         """Variables by which it sets others for its ranks, wherever in a script it is started."""
+
+    def left_out(
+        self, library: str, prefix: str, env: Mapping[str, str], files: Mapping[str, str]
+    ) -> dict[str, tuple[str, str]]:
+        """The same variables, where they, or what `files` set (name -> value), put a library of this name into its
+        ranks: name -> (where that is said, the value without it). What is said to the library goes with it: variables
+        that begin with `prefix`."""

@@ -184,6 +184,22 @@ def joined(theirs: str | None, ours: str) -> str:
     return theirs if ours in re.split("[: ]", theirs) else f"{theirs}:{ours}"
 
 
+def without_library(value: str, library: str) -> str:
+    """What is preloaded, without the files of this name."""
+    return ":".join(one for one in re.split("[: ]", value) if one and one.rpartition("/")[2] != library)
+
+
+def entries_without(entries: Sequence[str], library: str, prefix: str) -> list[str]:
+    """A list of variables for ranks (NAME=VALUE), without what puts the library into them; and then without what is
+    said to it, by variables that begin with `prefix`."""
+    pairs = {name: value for name, _equals, value in (one.partition("=") for one in entries)}
+    kept = without_library(pairs.get(PRELOAD, ""), library)
+    if kept == ":".join(filter(None, re.split("[: ]", pairs.get(PRELOAD, "")))):
+        return list(entries)
+    rest = [one for one in entries if one.partition("=")[0] != PRELOAD and not one.startswith(prefix)]
+    return [*rest, *([f"{PRELOAD}={kept}"] if kept else [])]
+
+
 def environment_of(mca: Mapping[str, str], variables: Mapping[str, str]) -> dict[str, str]:
     """What a setting's MCA parameters and variables are in the environment."""
     return {**{f"OMPI_MCA_{name}": value for name, value in mca.items()}, **variables}

@@ -19,6 +19,7 @@ from unisono.mpi.launchers.lines import (
     Wanted,
     context,
     counted,
+    entries_without,
     environment_of,
     joined,
     one_program,
@@ -30,6 +31,7 @@ PLACING: tuple[str, ...] = (*("n", "ntasks", "ntasks-per-node", "c", "cpus-per-t
 SETTING: tuple[str, ...] = ()
 HOSTS: tuple[str, ...] = ()
 HANDS_ON = True
+_EXPORT = "SLURM_EXPORT_ENV"
 
 _SRUN_FLAGS = """
     E H I K O Q V X Z b compress contiguous disable-status exact exclusive get-user-env h help hold immediate
@@ -165,7 +167,7 @@ def preloaded(argv: Sequence[str], at: int, library: str, variables: Mapping[str
             )
         )
     own = line.value("export")
-    base = (own if own is not None else env.get("SLURM_EXPORT_ENV", "ALL")).split(",")
+    base = (own if own is not None else env.get(_EXPORT, "ALL")).split(",")
     theirs = next((entry.partition("=")[2] for entry in base if entry.startswith(f"{PRELOAD}=")), None)
     exports = {**exports, PRELOAD: joined(theirs, exports[PRELOAD])}
     kept = [entry for entry in base if entry.partition("=")[0] not in exports]
@@ -182,6 +184,12 @@ def preloaded(argv: Sequence[str], at: int, library: str, variables: Mapping[str
     return Line([*argv[:at], words[0], f"--export={value}", *words[1:], *line.contexts[0].program], {}, [])
 
 
+def left_out(library: str, prefix: str, env: Mapping[str, str], files: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    listed = env.get(_EXPORT, "")
+    kept = ",".join(entries_without(listed.split(","), library, prefix))
+    return {} if kept == listed else {_EXPORT: (_EXPORT, kept)}
+
+
 def inherited(variables: Mapping[str, str], env: Mapping[str, str]) -> dict[str, str]:
     listed = (f"{name}={value}" for name, value in variables.items())
-    return {"SLURM_EXPORT_ENV": ",".join([env.get("SLURM_EXPORT_ENV", "ALL"), *listed])}
+    return {_EXPORT: ",".join([env.get(_EXPORT, "ALL"), *listed])}

@@ -17,6 +17,7 @@ from unisono.mpi.launchers.lines import (
     UnplaceableError,
     UserLine,
     Wanted,
+    entries_without,
     joined,
     one_program,
     overridden,
@@ -37,7 +38,8 @@ HOSTS: tuple[str, ...] = ("host", "H")
 HANDS_ON = False
 _MCA = ("mca", "gmca", "omca", "gomca")
 _FILES = ("tune", "am", "amca")
-_ENV_LIST = "OMPI_MCA_mca_base_env_list"
+_LIST = "mca_base_env_list"
+_ENV_LIST = f"OMPI_MCA_{_LIST}"
 
 
 def compilers(name: str) -> list[str]:
@@ -190,3 +192,10 @@ def preloaded(argv: Sequence[str], at: int, library: str, variables: Mapping[str
 def inherited(variables: Mapping[str, str], env: Mapping[str, str]) -> dict[str, str]:
     theirs = env.get(_ENV_LIST)
     return {_ENV_LIST: ";".join([*([theirs] if theirs else []), *(f"{n}={value}" for n, value in variables.items())])}
+
+
+def left_out(library: str, prefix: str, env: Mapping[str, str], files: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """The environment wins over the parameter file, as long as it says anything, be that nothing."""
+    listed, where = (env[_ENV_LIST], _ENV_LIST) if _ENV_LIST in env else (files.get(_LIST, ""), _LIST)
+    kept = ";".join(entries_without(listed.split(";"), library, prefix))
+    return {} if kept == listed else {_ENV_LIST: (where, kept)}
