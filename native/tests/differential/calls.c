@@ -222,8 +222,8 @@ static bool try_alltoallv(struct trial *trial)
         units[ranks + i] = nothing ? 0 : random_below(&in, most);
     }
     /* A rank of Open MPI 4.1.4 that has nothing at all leaves MPI_Ialltoallv in place without counting it, so that its next nonblocking
-     * collective does not meet those of the others. */
-    if (in_place && trial->by_library && units[trial->rank] == 0)
+     * collective does not meet those of the others; and what ours find no room for is its. */
+    if (in_place && (trial->by_library || trial->later) && units[trial->rank] == 0)
         units[trial->rank] = units[ranks + trial->rank] = 1;
     struct layout_way out = draw_layout(trial, base.type, unit), in = draw_layout(trial, base.type, unit);
     int64_t sent = arrange(&trial->own, ranks, units, &out, counts[0], at[0]);
