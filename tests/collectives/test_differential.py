@@ -12,7 +12,8 @@ or a place of shared memory, a room for what is received, or how far they are, t
 a rank that is ahead overwrites what others have not read; of datatypes, that those with gaps or out of order are taken
 for dense, when sent and when received, and those whose extent is their size although they have gaps; an
 ialltoallv left by ranks that have nothing in it; memory seen from MPI_BOTTOM; communicators between groups taken for
-others."""
+others. Not found: that long blocks of two communicators go in messages of one tag, as all ranks begin calls in one
+order here."""
 
 from __future__ import annotations
 
