@@ -4,7 +4,16 @@ UNISONO_CASES in the environment: how many (`make nightly`), instead of a few hu
 of each kind were drawn is printed at the end.
 
 Most runs force an algorithm before each call. The others (`unforced`) force nothing: rules, or costs, say what serves,
-and what served the call before is remembered."""
+and what served the call before is remembered.
+
+Whether they find what they are for was tried with faults planted by hand into a copy of the library, each of which an
+ordinary run found: of several nonblocking or persistent collectives under way at once, that they share a number, a line
+or a place of shared memory, a room for what is received, or how far they are, that one's end ends another, and that
+a rank that is ahead overwrites what others have not read; of datatypes, that those with gaps or out of order are taken
+for dense, when sent and when received, and those whose extent is their size although they have gaps; an
+ialltoallv left by ranks that have nothing in it; memory seen from MPI_BOTTOM; communicators between groups taken for
+others. Not found: that long blocks of two communicators go in messages of one tag, as all ranks begin calls in one
+order here."""
 
 from __future__ import annotations
 
@@ -33,6 +42,8 @@ _FEW = 300
 
 _ALWAYS = ("layouts of several counts", "while another was under way", "in place on some ranks")
 """What so many cases with nothing forced have of every kind."""
+_EVERYWHERE = ("sides seen from MPI_BOTTOM", "between two groups")
+"""What so many cases of every run have."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +76,8 @@ class Run:
 
 
 RUNS = [
-    Run("openmpi5", 2, "", 1100, 300),
-    Run("openmpi5", 3, "", 1200, 150),
+    Run("openmpi5", 2, "", 850, 300),
+    Run("openmpi5", 3, "", 900, 150),
     Run("openmpi5", 4, "2", 800, 100),
     Run("openmpi5", 4, "2,1", 400, 50),
     Run("openmpi5", 4, "%2", 400, 50),
@@ -82,16 +93,16 @@ RUNS = [
     Run("openmpi5", 8, "3", 0, 10),
     Run("openmpi5", 6, "%3", 0, 10),
     Run("openmpi5", 7, "1", 0, 10),
-    Run("openmpi5", 2, "", 400, 50, tool="before"),
+    Run("openmpi5", 2, "", 350, 50, tool="before"),
     Run("openmpi5", 3, "", 0, 30, tool="after"),
     Run("openmpi4", 2, "", 300, 60, threads=3),
     Run("openmpi5", 2, "", 0, 60, threads=4),
-    Run("mpich", 2, "", 600, 60),
+    Run("mpich", 2, "", 450, 60),
     Run("mpich", 4, "2", 60, 5),
     Run("mpich", 2, "", 0, 10, tool="after"),
     Run("mpich", 2, "", 0, 10, threads=2),
     Run("mpich5", 2, "", 0, 30),
-    Run("openmpi4", 3, "", 600, 15),
+    Run("openmpi4", 3, "", 450, 15),
     Run("openmpi5", 2, "", 600, 60, unforced="rules"),
     Run("openmpi5", 3, "", 300, 60, unforced="rules"),
     Run("openmpi5", 4, "2", 200, 30, unforced="both"),
@@ -192,6 +203,9 @@ def test_same_memory_as_the_library_underneath(run: Run, folder: Path, tmp_path:
     tally("random calls", **counts)
     tally("random calls", **{f"on {run.ranks} ranks": counts["calls"]})
     tally("random calls", **{"over several nodes": counts["calls"] if run.nodes else 0})
+    assert cases < _FEW or all(counts[what] > 0 for what in _EVERYWHERE), said
+    if not run.unforced and not run.nodes and run.threads == 1:
+        assert cases < _FEW or counts["of ours started while another of ours was under way"] > cases / 10, said
     if run.unforced:
         tally("random calls", **{"with nothing forced": counts["calls"]})
         assert cases < _FEW or counts["like the one before"] > cases / 4, said

@@ -116,6 +116,31 @@ struct layout_way draw_layout(struct trial *trial, MPI_Datatype base, int unit)
     return way;
 }
 
+struct view draw_view(struct trial *trial, const struct layout_way *way, void *data)
+{
+    const bool bottom = random_one_in(&trial->own, 6) && trial->layouts != LAYOUTS_PLAIN;
+    trial->tally->of[DRAWN_FROM_BOTTOM] += bottom;
+    return bottom ? layouts_from_bottom(way, data) : (struct view){.data = data, .type = way->type};
+}
+
+void end_view(struct view *view)
+{
+    if (view->is_made)
+        PMPI_Type_free(&view->type);
+}
+
+uint64_t draw_idle(struct trial *trial)
+{
+    const bool some = random_one_in(&trial->shared, 3);
+    const uint64_t drawn = random_next(&trial->shared);
+    return some ? drawn : 0;
+}
+
+bool is_idle(uint64_t idle, int rank)
+{
+    return idle >> rank % 64 & 1;
+}
+
 size_t span(const struct layout_way *way, int64_t units)
 {
     return (size_t)(units * way->factor * way->extent + 16 * way->extent + 256);

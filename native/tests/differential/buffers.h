@@ -70,6 +70,12 @@ struct plain draw_plain(struct trial *trial);
 int draw_root(struct trial *trial);
 /* How this rank lays out a unit, of those ways that the trial allows. */
 struct layout_way draw_layout(struct trial *trial, MPI_Datatype base, int unit);
+/* What the call under test is told of memory of this rank: itself, or, sometimes, MPI_BOTTOM. */
+struct view draw_view(struct trial *trial, const struct layout_way *way, void *data);
+void end_view(struct view *view);
+/* Ranks that neither send nor receive anything, though others do; usually none. */
+uint64_t draw_idle(struct trial *trial);
+bool is_idle(uint64_t idle, int rank);
 /* Bytes that so many units take, wherever their data lie about their beginning. */
 size_t span(const struct layout_way *way, int64_t units);
 

@@ -78,8 +78,10 @@ static bool try_bcast(struct trial *trial)
     int root = draw_root(trial);
     struct layout_way way = draw_layout(trial, base.type, unit);
     struct pair buffer = make_anywhere(trial, span(&way, count));
+    struct view view = draw_view(trial, &way, inside(&buffer, 0));
     say(trial, "%d x %d %s, here %s, root %d", count, unit, base.name, way.name, root);
-    bool good = TESTED(Bcast, inside(&buffer, 0), count * way.factor, way.type, root, trial->comm) == MPI_SUCCESS;
+    bool good = TESTED(Bcast, view.data, count * way.factor, view.type, root, trial->comm) == MPI_SUCCESS;
+    end_view(&view);
     for (int i = 0; i < trial->ranks; i++)
         if (trial->rank == root && i != root)
             PMPI_Send(inside(&buffer, 1), count * way.factor, way.type, i, 9, trial->comm);
@@ -105,7 +107,9 @@ static bool try_blocks(struct trial *trial, bool gathers)
     int *in_counts = at + trial->ranks, *in_at = in_counts + trial->ranks;
     const void *from = in_place ? MPI_IN_PLACE : inside(&send, 0);
     int some = in_place ? 0 : count * out.factor, more = count * in.factor, own = gathers ? trial->rank : 0;
-    MPI_Datatype sends = in_place ? MPI_DATATYPE_NULL : out.type;
+    struct view seen = draw_view(trial, &out, inside(&send, 0)), to = draw_view(trial, &in, inside(&receive, 0));
+    const void *sent = in_place ? MPI_IN_PLACE : seen.data;
+    MPI_Datatype sends = in_place ? MPI_DATATYPE_NULL : seen.type;
     trial->tally->of[DRAWN_IN_PLACE] += in_place;
     say(trial, "%d x %d %s, here %s to %s%s", count, unit, base.name, out.name, in.name, in_place ? ", in place" : "");
     for (int i = 0; i < trial->ranks; i++) {
@@ -115,9 +119,11 @@ static bool try_blocks(struct trial *trial, bool gathers)
         at[i] = in_place ? (gathers ? own : i) * more : (gathers ? 0 : i) * some;
     }
     if (gathers)
-        error = TESTED(Allgather, from, some, sends, inside(&receive, 0), more, in.type, trial->comm);
+        error = TESTED(Allgather, sent, some, sends, to.data, more, to.type, trial->comm);
     else
-        error = TESTED(Alltoall, from, some, sends, inside(&receive, 0), more, in.type, trial->comm);
+        error = TESTED(Alltoall, sent, some, sends, to.data, more, to.type, trial->comm);
+    end_view(&seen);
+    end_view(&to);
     if (in_place)
         exchange_in_place(trial, &receive, counts, at, in_counts, in_at, in.type);
     else
@@ -202,7 +208,7 @@ static bool try_alltoallv(struct trial *trial)
     int ranks = trial->ranks, unit = 1 + random_below(&trial->shared, 4),
         most = draw_count(trial, base.type, unit) / 2 + 1;
     bool in_place = random_one_in(&trial->shared, 3);
-    uint64_t key = random_next(&trial->shared);
+    uint64_t key = random_next(&trial->shared), idle = draw_idle(trial);
     int *units = malloc(6 * (size_t)ranks * sizeof *units), *counts[2], *at[2];
     for (int k = 0; k < 2; k++)
         counts[k] = units + (2 + 2 * k) * ranks, at[k] = counts[k] + ranks;
@@ -211,12 +217,13 @@ static bool try_alltoallv(struct trial *trial)
         int low = i < trial->rank ? i : trial->rank, high = i < trial->rank ? trial->rank : i;
         struct random out = random_of(key, (uint64_t)(in_place ? low : trial->rank), (uint64_t)(in_place ? high : i));
         struct random in = random_of(key, (uint64_t)(in_place ? low : i), (uint64_t)(in_place ? high : trial->rank));
-        units[i] = random_below(&out, most);
-        units[ranks + i] = random_below(&in, most);
+        const bool nothing = is_idle(idle, trial->rank) || is_idle(idle, i);
+        units[i] = nothing ? 0 : random_below(&out, most);
+        units[ranks + i] = nothing ? 0 : random_below(&in, most);
     }
     /* A rank of Open MPI 4.1.4 that has nothing at all leaves MPI_Ialltoallv in place without counting it, so that its next nonblocking
-     * collective does not meet those of the others. */
-    if (in_place && trial->by_library && units[trial->rank] == 0)
+     * collective does not meet those of the others; and what ours find no room for is its. */
+    if (in_place && (trial->by_library || trial->later) && units[trial->rank] == 0)
         units[trial->rank] = units[ranks + trial->rank] = 1;
     struct layout_way out = draw_layout(trial, base.type, unit), in = draw_layout(trial, base.type, unit);
     int64_t sent = arrange(&trial->own, ranks, units, &out, counts[0], at[0]);
@@ -226,9 +233,12 @@ static bool try_alltoallv(struct trial *trial)
     say(trial, "up to %d x %d %s, here %s to %s%s", most - 1, unit, base.name, out.name, in.name,
         in_place ? ", in place" : "");
     const void *from = in_place ? MPI_IN_PLACE : inside(&send, 0);
-    bool good = exchange_v(trial, from, in_place ? NULL : counts[0], in_place ? NULL : at[0],
-                           in_place ? MPI_DATATYPE_NULL : out.type, inside(&receive, 0), counts[1], at[1],
-                           in.type) == MPI_SUCCESS;
+    struct view seen = draw_view(trial, &out, inside(&send, 0)), to = draw_view(trial, &in, inside(&receive, 0));
+    bool good =
+        exchange_v(trial, in_place ? MPI_IN_PLACE : seen.data, in_place ? NULL : counts[0], in_place ? NULL : at[0],
+                   in_place ? MPI_DATATYPE_NULL : seen.type, to.data, counts[1], at[1], to.type) == MPI_SUCCESS;
+    end_view(&seen);
+    end_view(&to);
     if (in_place)
         exchange_in_place(trial, &receive, counts[1], at[1], counts[1], at[1], in.type);
     else

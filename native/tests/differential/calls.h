@@ -20,7 +20,7 @@ enum layouts {
     LAYOUTS_OF_SEVERAL_COUNTS /* the same where the MPI library itself would fail, else any */
 };
 
-enum { HELD_MOST = 8 };
+enum { HELD_MOST = 8, COMMS_OF_ALL = 4, COMMS_BESIDE = 8 };
 
 struct trial {
     int which; /* of call_names */
@@ -51,6 +51,9 @@ struct trial {
     bool is_wrong;                   /* what was done meanwhile */
     bool misaligned;                 /* a buffer of this rank was */
     struct tally *tally;
+    /* COMMS_BESIDE, of which the first COMMS_OF_ALL have all ranks of the world; NULL: none are known. */
+    const MPI_Comm *comms;
+    int (*use)(MPI_Comm, const char *, const char *);       /* unisono_use; NULL: nothing is forced */
     int (*applies)(MPI_Comm, const char *, long long, int); /* unisono_applies */
     char words[WORDS_BYTES];                                /* what was drawn, for people; of this rank */
 };

@@ -36,9 +36,10 @@ bool try_rooted(struct trial *trial, bool gathers)
     struct layout_way whole = draw_layout(trial, base.type, unit), part = draw_layout(trial, base.type, unit);
     struct pair all = make_anywhere(trial, is_root ? span(&whole, (int64_t)count * trial->ranks) : 0);
     struct pair own = make_anywhere(trial, span(&part, count));
-    void *one = in_place ? MPI_IN_PLACE : inside(&own, 0), *many = is_root ? inside(&all, 0) : NULL;
+    struct view seen = draw_view(trial, &part, inside(&own, 0)), whole_seen = draw_view(trial, &whole, inside(&all, 0));
+    void *one = in_place ? MPI_IN_PLACE : seen.data, *many = is_root ? whole_seen.data : NULL;
     int some = in_place ? 0 : count * part.factor, more = is_root ? count * whole.factor : -1;
-    MPI_Datatype type = in_place ? MPI_DATATYPE_NULL : part.type, types = is_root ? whole.type : MPI_DATATYPE_NULL;
+    MPI_Datatype type = in_place ? MPI_DATATYPE_NULL : seen.type, types = is_root ? whole_seen.type : MPI_DATATYPE_NULL;
     trial->tally->of[DRAWN_IN_PLACE] += in_place;
     say(trial, "%d x %d %s, root %d, here %s and %s%s", count, unit, base.name, root, whole.name, part.name,
         in_place ? ", in place" : "");
@@ -46,6 +47,8 @@ bool try_rooted(struct trial *trial, bool gathers)
         error = TESTED(Gather, one, some, type, many, more, types, root, trial->comm);
     else
         error = TESTED(Scatter, many, more, types, one, some, type, root, trial->comm);
+    end_view(&seen);
+    end_view(&whole_seen);
     exchange_with_root(trial, root, gathers, in_place, inside(&all, 1), &whole, inside(&own, 1), &part, count);
     bool good = error == MPI_SUCCESS && same(&all) && same(&own);
     discard(&all);

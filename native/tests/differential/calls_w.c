@@ -76,15 +76,16 @@ bool try_alltoallw(struct trial *trial)
     bool in_place = random_one_in(&trial->shared, 3);
     if (in_place) /* Open MPI 5.0.11's own does not always return */
         trial->later = trial->persistent = false;
-    uint64_t key = random_next(&trial->shared);
+    uint64_t key = random_next(&trial->shared), idle = draw_idle(trial);
     int out_units[RANKS_MOST], in_units[RANKS_MOST];
     for (int i = 0; i < ranks; i++) {
         /* In place, what a pair exchanges is equal both ways. */
         int low = i < trial->rank ? i : trial->rank, high = i < trial->rank ? trial->rank : i;
         struct random out = random_of(key, (uint64_t)(in_place ? low : trial->rank), (uint64_t)(in_place ? high : i));
         struct random in = random_of(key, (uint64_t)(in_place ? low : i), (uint64_t)(in_place ? high : trial->rank));
-        out_units[i] = random_below(&out, most);
-        in_units[i] = random_below(&in, most);
+        const bool nothing = is_idle(idle, trial->rank) || is_idle(idle, i);
+        out_units[i] = nothing ? 0 : random_below(&out, most);
+        in_units[i] = nothing ? 0 : random_below(&in, most);
     }
     struct side *in = draw_side(trial, base.type, unit, in_units);
     struct side *out = in_place ? NULL : draw_side(trial, base.type, unit, out_units);

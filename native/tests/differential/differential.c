@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "../../include/unisono.h"
+#include "between.h"
 #include "calls.h"
 #include "data.h"
 #include "flight.h"
@@ -34,15 +35,16 @@ static int (*use)(MPI_Comm, const char *, const char *);
 static int (*applies)(MPI_Comm, const char *, long long, int);
 static int (*algorithm)(MPI_Comm, int, struct unisono_algorithm *);
 
-static const char *const shape_names[SHAPES] = {"world",    "copy of world", "odd or even", "reversed",
-                                                "shuffled", "single",        "random part", "all but the last"};
+static const char *const shape_names[SHAPES] = {"world",       "copy of world", "reversed",    "shuffled",
+                                                "odd or even", "single",        "random part", "all but the last"};
 
 /* What one thread needs; of one thread, the world is its own to use. */
 struct runner {
     int number;
     uint64_t first, end;
     MPI_Comm shapes[SHAPES];
-    struct lives *lives; /* NULL: only one thread may make communicators */
+    struct between between; /* two parts of the world */
+    struct lives *lives;    /* NULL: only one thread may make communicators */
     struct stretch stretch;
     struct tally tally;
     int failed;
@@ -60,9 +62,9 @@ static void make_shapes(MPI_Comm shapes[SHAPES], uint64_t block, bool alone)
     else
         MPI_Comm_dup(MPI_COMM_WORLD, &shapes[0]);
     MPI_Comm_dup(MPI_COMM_WORLD, &shapes[1]);
-    MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, world_rank, &shapes[2]);
-    MPI_Comm_split(MPI_COMM_WORLD, 0, -world_rank, &shapes[3]);
-    MPI_Comm_split(MPI_COMM_WORLD, 0, order, &shapes[4]);
+    MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, world_rank, &shapes[4]);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -world_rank, &shapes[2]);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, order, &shapes[3]);
     MPI_Comm_dup(MPI_COMM_SELF, &shapes[5]);
     MPI_Comm_split(MPI_COMM_WORLD, part, world_rank, &shapes[6]);
     MPI_Comm_split(MPI_COMM_WORLD, world_rank < world_ranks - 1 ? 0 : MPI_UNDEFINED, world_rank, &shapes[7]);
@@ -98,9 +100,11 @@ static void draw_implementation(struct trial *trial, char word[96])
 static void draw_nonblocking(struct trial *trial)
 {
     char name[32];
-    later_draw(trial);
+    later_draw(trial, false);
     snprintf(name, sizeof name, "i%s", call_names[trial->which]);
     trial->by_library = trial->later && use(trial->comm, name, "unisono/posted") != 0;
+    if (!trial->by_library)
+        flight_draw(trial);
 }
 
 /* A message that is under way while the collective waits. */
@@ -134,6 +138,8 @@ static bool run_case(struct runner *runner, uint64_t number)
                           .own = random_of(seed, number, (uint64_t)world_rank + 1),
                           .bytes = -1,
                           .tally = &runner->tally,
+                          .comms = runner->shapes,
+                          .use = use,
                           .applies = applies};
     char word[96];
     int shape = random_below(&trial.shared, SHAPES);
@@ -194,6 +200,7 @@ static bool run_unforced(struct runner *runner, uint64_t number)
     struct trial trial = {.shared = random_of(seed, number, 2),
                           .own = random_of(seed, number, (uint64_t)world_rank + 3),
                           .tally = &runner->tally,
+                          .comms = runner->shapes,
                           .applies = does_not_ask,
                           .by_library = true};
     struct random shape;
@@ -205,7 +212,7 @@ static bool run_unforced(struct runner *runner, uint64_t number)
     const bool with_message = random_one_in(&trial.shared, 12), later = random_one_in(&trial.shared, 4);
     const bool flies = runner->stretch.flies && !runner->stretch.is_long;
     if (later || flies)
-        later_draw(&trial);
+        later_draw(&trial, flies);
     if (flies)
         flight_draw(&trial);
     if (returns)
@@ -240,6 +247,21 @@ static int only_which(void)
     return which;
 }
 
+/* Before some cases. */
+static bool run_between(struct runner *runner, uint64_t number)
+{
+    struct trial trial = {.shared = random_of(seed, number, 55),
+                          .own = random_of(seed, number, (uint64_t)world_rank + 57),
+                          .tally = &runner->tally};
+    if (!random_one_in(&trial.shared, 16) || runner->between.comm == MPI_COMM_NULL)
+        return true;
+    const bool good = between_run(&runner->between, &trial);
+    if (!good)
+        fprintf(stderr, "WRONG: seed %llu case %llu, before it between two groups, rank %d of the world: %s\n",
+                (unsigned long long)seed, (unsigned long long)number, world_rank, trial.words);
+    return good;
+}
+
 /* The cases of one block that are this thread's. */
 static void *run_block(void *argument)
 {
@@ -251,6 +273,7 @@ static void *run_block(void *argument)
             unforced_begin(&runner->stretch, number / STRETCH, &shared, only_which(), runner->shapes, SHAPES,
                            &runner->tally);
         }
+        runner->failed += !run_between(runner, number);
         runner->failed += !(is_unforced ? run_unforced : run_case)(runner, number);
     }
     end_stretch(runner);
@@ -267,6 +290,8 @@ static int run_threads(struct runner *runners, int threads, uint64_t from, uint6
         runners[i].first = from + length * (uint64_t)i / (uint64_t)threads;
         runners[i].end = from + length * (uint64_t)(i + 1) / (uint64_t)threads;
         make_shapes(runners[i].shapes, from / BLOCK * THREADS_MOST + (uint64_t)i, threads == 1);
+        struct random shared = random_of(seed, from, 56);
+        runners[i].between = between_make(runners[i].shapes[1], &shared);
     }
     for (int i = 1; i < threads; i++)
         if (pthread_create(&thread[i], NULL, run_block, &runners[i]) != 0)
@@ -279,6 +304,7 @@ static int run_threads(struct runner *runners, int threads, uint64_t from, uint6
     for (int i = 0; i < threads; i++) {
         failed += runners[i].failed;
         free_shapes(runners[i].shapes);
+        between_free(&runners[i].between);
     }
     PMPI_Allreduce(&failed, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     return failures;

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* MPICH 4.0.2's nonblocking reduction in place crashes as its blocking one does (buffers.h), and those of the others that block give
  * no reference for all of what is drawn here; so those that ours serve, without what MPICH cannot. */
@@ -28,9 +29,9 @@ static const char *const names[] = {"allgather",
                                     "scatter",
                                     "scatterv"};
 
-void later_draw(struct trial *trial)
+void later_draw(struct trial *trial, bool often)
 {
-    bool drawn = random_one_in(&trial->shared, 3), known = false;
+    bool drawn = often ? !random_one_in(&trial->shared, 4) : random_one_in(&trial->shared, 3), known = false;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         known = known || strcmp(call_names[trial->which], names[i]) == 0;
     trial->later = drawn && known;
@@ -117,46 +118,121 @@ static int start_before(struct trial *trial)
     return error;
 }
 
-/* Waits for it and for `more` other requests; and for the outer one beside these, where that is drawn. */
-static int wait(struct trial *trial, int more, MPI_Request *requests)
+/* Or once more with other data, when its results are there, which stay: other ranks may not have read yet what this one gave. */
+static int start_after(struct trial *trial)
 {
-    enum { WAYS = 9 };
-    struct trial *outer = trial->outer;
-    const int way = random_below(&trial->own, WAYS);
-    const bool both = random_one_in(&trial->own, 2) && outer != NULL && !outer->is_over && outer->later;
-    requests[0] = trial->request;
-    if (both)
-        requests[1 + more] = outer->request;
-    int error = await(way, 1 + more + both, requests);
-    if (both) {
-        outer->is_over = true;
-        outer->is_wrong = outer->is_wrong || (outer->persistent && requests[1 + more] != outer->request);
+    char *kept[HELD_MOST];
+    for (int i = 0; i < trial->helds; i++) {
+        kept[i] = malloc(trial->held[i].bytes);
+        memcpy(kept[i], trial->held[i].memory, trial->held[i].bytes);
+        memset(trial->held[i].memory, 0, trial->held[i].bytes);
+    }
+    int error = start(trial);
+    if (error == MPI_SUCCESS)
+        error = MPI_Wait(&trial->request, MPI_STATUS_IGNORE);
+    for (int i = 0; i < trial->helds; i++) {
+        memcpy(trial->held[i].memory, kept[i], trial->held[i].bytes);
+        free(kept[i]);
     }
     return error;
 }
 
+/* Sometimes, so that the others are ahead. */
+static void pause_a_while(struct trial *trial)
+{
+    enum { NANOSECONDS = 300000 };
+    if (random_one_in(&trial->own, 6))
+        nanosleep(&(struct timespec){.tv_nsec = NANOSECONDS}, NULL);
+}
+
+/* The program has heard that it is over. */
+static void is_over(struct trial *trial, MPI_Request request)
+{
+    trial->is_over = true;
+    trial->is_wrong = trial->is_wrong || request != (trial->persistent ? trial->request : MPI_REQUEST_NULL);
+}
+
+void later_look(struct trial *trial)
+{
+    struct trial *one = trial;
+    int done = 0;
+    while (one->outer != NULL && random_one_in(&trial->own, 2))
+        one = one->outer;
+    if (!one->later || one->is_over || random_one_in(&trial->own, 2))
+        return;
+    MPI_Request request = one->request;
+    one->is_wrong = MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || one->is_wrong;
+    if (done)
+        is_over(one, request);
+}
+
+enum { MORE = 2, BESIDE_MOST = 8 };
+
+/* Waits for it and for `more` other requests; beside these, or before, for those outside of it that are drawn; in any order. */
+static int wait(struct trial *trial, int more, MPI_Request *others)
+{
+    enum { WAYS = 9 };
+    struct trial *of[BESIDE_MOST] = {trial};
+    MPI_Request requests[BESIDE_MOST] = {trial->request};
+    int count = 1;
+    for (int i = 0; i < more; i++)
+        requests[count] = others[i], of[count++] = NULL;
+    for (struct trial *outer = trial->outer; outer != NULL && count < BESIDE_MOST; outer = outer->outer)
+        if (outer->later && !outer->is_over && random_one_in(&trial->own, 2))
+            requests[count] = outer->request, of[count++] = outer;
+    for (int i = count - 1; i > 0; i--) {
+        const int other = random_below(&trial->own, i + 1);
+        MPI_Request request = requests[i];
+        struct trial *one = of[i];
+        requests[i] = requests[other], of[i] = of[other];
+        requests[other] = request, of[other] = one;
+    }
+    int error = await(random_below(&trial->own, WAYS), count, requests);
+    for (int i = 0; i < count && error == MPI_SUCCESS; i++)
+        if (of[i] != NULL)
+            is_over(of[i], requests[i]);
+    return error;
+}
+
+/* Barriers, or a message to the next rank and one from that before. */
+static int begin_more(struct trial *trial, int *in, MPI_Request *requests)
+{
+    enum { TAG = 7 };
+    const int more = random_below(&trial->shared, 1 + MORE);
+    const bool sends = random_one_in(&trial->shared, 2) && more == MORE;
+    if (trial->between != NULL)
+        return 0; /* others' barriers would be waited for here alone */
+    *in = sends ? -1 : *in;
+    for (int i = 0; i < more && !sends; i++)
+        MPI_Ibarrier(trial->comm, &requests[i]);
+    if (sends) {
+        MPI_Irecv(in, 1, MPI_INT, (trial->rank + trial->ranks - 1) % trial->ranks, TAG, trial->comm, &requests[0]);
+        MPI_Isend(&trial->rank, 1, MPI_INT, (trial->rank + 1) % trial->ranks, TAG, trial->comm, &requests[1]);
+    }
+    return more;
+}
+
 int later_end(struct trial *trial, int error)
 {
-    enum { BARRIERS = 2 };
-    MPI_Request requests[2 + BARRIERS], made = trial->request;
-    int more = random_below(&trial->shared, 1 + BARRIERS);
+    MPI_Request requests[MORE];
+    const int from = (trial->rank + trial->ranks - 1) % trial->ranks;
+    int in = from;
     if (error == MPI_SUCCESS && trial->persistent)
         error = start_before(trial);
     if (error == MPI_SUCCESS && trial->persistent)
         error = start(trial);
     if (error != MPI_SUCCESS)
         return error;
-    if (trial->between != NULL) {
-        more = 0; /* their barriers would be waited for here alone */
+    const int more = begin_more(trial, &in, requests);
+    if (trial->between != NULL)
         trial->is_wrong = !trial->between(trial) || trial->is_wrong;
-    }
-    for (int i = 0; i < more; i++)
-        MPI_Ibarrier(trial->comm, &requests[1 + i]);
+    pause_a_while(trial);
     if (!trial->is_over)
         error = wait(trial, more, requests);
-    else
-        requests[0] = trial->request;
-    if (trial->persistent && (requests[0] != made || MPI_Request_free(requests) != MPI_SUCCESS))
+    if (trial->persistent && random_one_in(&trial->shared, 3) && error == MPI_SUCCESS)
+        error = start_after(trial);
+    trial->is_wrong = trial->is_wrong || in != from;
+    if (trial->persistent && MPI_Request_free(&trial->request) != MPI_SUCCESS)
         return MPI_ERR_REQUEST; /* it stays the program's until then */
     return error;
 }

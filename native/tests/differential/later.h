@@ -54,10 +54,12 @@
 #define HAS_PERSISTENT 0
 #endif
 
-/* Whether this case is made by it: of the calls that ours serve, some. */
-void later_draw(struct trial *trial);
-/* After its call, which returned `error`: starts it if it is persistent, and waits for it, sometimes beside other requests. MPI error
- * code. */
+/* Whether this case is made by it: of the calls that ours serve, some, or most. */
+void later_draw(struct trial *trial, bool often);
+/* Tests one of those that are under way, this one and those outside of it. */
+void later_look(struct trial *trial);
+/* After its call, which returned `error`: starts it if it is persistent, and waits for it, sometimes beside other requests
+ * or for calls outside of it before. MPI error code. */
 int later_end(struct trial *trial, int error);
 
 #endif

@@ -130,11 +130,32 @@ static MPI_Datatype structure(struct random *random, int unit, MPI_Datatype base
     return made;
 }
 
+/* As long as its data and from its beginning on, and yet with gaps, in which other elements lie: element k of such a type is k places
+ * beyond the beginning of the k-th next one. */
+static MPI_Datatype interleaved(int unit, MPI_Datatype base, MPI_Aint extent)
+{
+    MPI_Datatype made;
+    PMPI_Type_create_hvector(unit, 1, (unit + 1) * extent, base, &made);
+    return resized(made, 0, unit * extent);
+}
+
+/* Without gaps, and not in order: the last elements first. */
+static MPI_Datatype rotated(struct random *random, int unit, MPI_Datatype base, MPI_Aint extent)
+{
+    const int first = random_below(random, unit), lengths[2] = {unit - first, first};
+    const MPI_Aint at[2] = {first * extent, 0};
+    const MPI_Datatype types[2] = {base, base};
+    MPI_Datatype made;
+    PMPI_Type_create_struct(2, lengths, at, types, &made);
+    return resized(made, 0, unit * extent);
+}
+
 struct layout_way layouts_draw(struct random *random, MPI_Datatype base, int unit)
 {
     static const char *const names[] = {"plain",         "contiguous",   "vector",   "indexed",   "indexed backwards",
                                         "struct",        "resized",      "lower",    "duplicate", "negative stride",
-                                        "indexed below", "with nothing", "subarray", "nested"};
+                                        "indexed below", "with nothing", "subarray", "nested",    "interleaved",
+                                        "rotated"};
     enum { WAYS = sizeof names / sizeof *names };
     const int which = random_below(random, WAYS);
     MPI_Aint low, extent;
@@ -167,6 +188,8 @@ struct layout_way layouts_draw(struct random *random, MPI_Datatype base, int uni
         break;
     }
     case 13: way.type = nested(random, unit, base, extent); break;
+    case 14: way.type = interleaved(unit, base, extent); break;
+    case 15: way.type = rotated(random, unit, base, extent); break;
     default: break;
     }
     if (way.is_made) {
@@ -175,6 +198,17 @@ struct layout_way layouts_draw(struct random *random, MPI_Datatype base, int uni
     }
     PMPI_Type_get_extent(way.type, &low, &way.extent);
     return way;
+}
+
+struct view layouts_from_bottom(const struct layout_way *way, void *data)
+{
+    const int one = 1;
+    struct view view = {.data = MPI_BOTTOM, .is_made = true};
+    MPI_Aint address;
+    PMPI_Get_address(data, &address);
+    PMPI_Type_create_hindexed(1, &one, &address, way->type, &view.type);
+    PMPI_Type_commit(&view.type);
+    return view;
 }
 
 void layouts_free(struct layout_way *way)

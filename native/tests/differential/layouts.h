@@ -32,4 +32,13 @@ struct layout_way layouts_draw(struct random *random, MPI_Datatype base, int uni
 struct layout_way layouts_contiguous(MPI_Datatype base, int unit);
 void layouts_free(struct layout_way *way);
 
+/* What a call is told of memory. */
+struct view {
+    void *data;
+    MPI_Datatype type;
+    bool is_made; /* must be freed */
+};
+/* The same elements as seen from MPI_BOTTOM, by their address. */
+struct view layouts_from_bottom(const struct layout_way *way, void *data);
+
 #endif

@@ -24,6 +24,9 @@ const char *const tally_names[DRAWN] = {
     [DRAWN_STARTED_AGAIN] = "started several times",
     [DRAWN_IN_FLIGHT] = "while another was under way",
     [DRAWN_SOME_IN_PLACE] = "in place on some ranks",
+    [DRAWN_FROM_BOTTOM] = "sides seen from MPI_BOTTOM",
+    [DRAWN_BETWEEN_GROUPS] = "between two groups",
+    [DRAWN_BESIDE] = "of ours started while another of ours was under way",
 };
 
 void tally_add(struct tally *to, const struct tally *from)
