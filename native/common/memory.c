@@ -4,11 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILE_BYTES = 16384, PATH_BYTES = 2048, DIRECTORY_BYTES = 2 * PATH_BYTES, NAMED_BYTES = DIRECTORY_BYTES + 64 };
+/* Little of the stack: a communicator is made by whatever thread calls, and that may have 64 KiB. */
+enum {
+    FILE_BYTES = 8192,
+    LINE_BYTES = 128,
+    PATH_BYTES = 1024,
+    DIRECTORY_BYTES = 2 * PATH_BYTES,
+    NAMED_BYTES = DIRECTORY_BYTES + 64
+};
 
 static bool read_file(const char *path, char *text, size_t room)
 {
-    FILE *file = fopen(path, "r");
+    FILE *file = fopen(path, "re");
     if (file == NULL)
         return false;
     size_t length = fread(text, 1, room - 1, file);
@@ -75,7 +82,7 @@ int64_t cgroup_left(int64_t limit, int64_t usage, int64_t inactive_file)
 /* A number in a one-line file; -1 for "max" or no file. */
 static int64_t read_number(const char *directory, const char *name)
 {
-    char path[NAMED_BYTES], text[FILE_BYTES];
+    char path[NAMED_BYTES], text[LINE_BYTES];
     snprintf(path, sizeof path, "%s/%s", directory, name);
     if (!read_file(path, text, sizeof text) || text[0] < '0' || text[0] > '9')
         return -1;
@@ -85,12 +92,16 @@ static int64_t read_number(const char *directory, const char *name)
 /* "inactive_file 123" in memory.stat: page cache the kernel drops before it kills. */
 static int64_t inactive_file(const char *directory, const char *key)
 {
-    char path[NAMED_BYTES], text[FILE_BYTES];
+    char path[NAMED_BYTES], line[LINE_BYTES];
+    int64_t bytes = 0;
     snprintf(path, sizeof path, "%s/memory.stat", directory);
-    if (!read_file(path, text, sizeof text))
-        return 0;
-    const char *line = strstr(text, key); /* never the first: each begins with a line end */
-    return line ? strtoll(line + strlen(key), NULL, 10) : 0;
+    FILE *file = fopen(path, "re");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        if (strncmp(line, key, strlen(key)) == 0)
+            bytes = strtoll(line + strlen(key), NULL, 10);
+    if (file != NULL)
+        fclose(file);
+    return bytes;
 }
 
 static int64_t left_in(const char *directory, bool unified)
@@ -98,10 +109,12 @@ static int64_t left_in(const char *directory, bool unified)
     int64_t limit = read_number(directory, unified ? "memory.max" : "memory.limit_in_bytes");
     const int64_t high = unified ? read_number(directory, "memory.high") : -1; /* above it a group hardly moves */
     limit = high >= 0 && (limit < 0 || high < limit) ? high : limit;
+    if (limit < 0 || limit > INT64_MAX / 2) /* none, in the words of version 2 and of version 1 */
+        return INT64_MAX;
     int64_t usage = read_number(directory, unified ? "memory.current" : "memory.usage_in_bytes");
     return usage < 0 ? INT64_MAX
                      : cgroup_left(limit, usage,
-                                   inactive_file(directory, unified ? "\ninactive_file " : "\ntotal_inactive_file "));
+                                   inactive_file(directory, unified ? "inactive_file " : "total_inactive_file "));
 }
 
 /* The smallest remainder on the way from this process's group up to the root of the hierarchy. Inside a container the
@@ -125,24 +138,24 @@ static int64_t left_in_hierarchy(const char *cgroups, const char *mount, const c
 
 int64_t memory_left(const char *proc, const char *groups)
 {
-    char path[PATH_BYTES], meminfo[FILE_BYTES], cgroups[FILE_BYTES];
+    char path[PATH_BYTES], text[FILE_BYTES];
     int64_t least = INT64_MAX;
     snprintf(path, sizeof path, "%s/meminfo", proc);
-    if (read_file(path, meminfo, sizeof meminfo)) {
-        int64_t available = meminfo_value(meminfo, "MemAvailable");
-        int64_t total = meminfo_value(meminfo, "MemTotal");
+    if (read_file(path, text, sizeof text)) {
+        int64_t available = meminfo_value(text, "MemAvailable");
+        int64_t total = meminfo_value(text, "MemTotal");
         /* The reserve: other programs go on, and the MPI library itself takes some. */
         int64_t reserve = total / 20 > ((int64_t)128 << 20) ? total / 20 : (int64_t)128 << 20;
-        least = (available >= 0 ? available : meminfo_value(meminfo, "MemFree")) - reserve;
+        least = (available >= 0 ? available : meminfo_value(text, "MemFree")) - reserve;
     }
     snprintf(path, sizeof path, "%s/self/cgroup", proc);
     const struct {
         const char *mount, *controller;
     } hierarchies[] = {{"", ""}, {"/unified", ""}, {"/memory", "memory"}};
-    for (size_t i = 0; i < sizeof hierarchies / sizeof *hierarchies && read_file(path, cgroups, sizeof cgroups); i++) {
+    for (size_t i = 0; i < sizeof hierarchies / sizeof *hierarchies && read_file(path, text, sizeof text); i++) {
         char mount[PATH_BYTES];
         snprintf(mount, sizeof mount, "%s%s", groups, hierarchies[i].mount);
-        int64_t left = left_in_hierarchy(cgroups, mount, hierarchies[i].controller);
+        int64_t left = left_in_hierarchy(text, mount, hierarchies[i].controller);
         least = left < least ? left : least;
     }
     return least > 0 ? least : 0;

@@ -63,6 +63,12 @@ void room_give(int64_t bytes)
     (void)bytes;
 }
 
+bool room_spares(int64_t bytes)
+{
+    (void)bytes;
+    return true;
+}
+
 #else
 
 #include <stdatomic.h>
@@ -108,6 +114,11 @@ void room_give(int64_t bytes)
 {
     if (taken != NULL)
         atomic_fetch_sub(taken, bytes);
+}
+
+bool room_spares(int64_t bytes)
+{
+    return bytes <= memory_available() / 4;
 }
 
 /* As this rank sees it: its cgroups may be its own, and what it is given too. */

@@ -37,6 +37,10 @@ static inline int64_t room_share(int64_t most)
 bool room_take(int64_t bytes);
 void room_give(int64_t bytes);
 
+/* Whether so much would take at most a quarter of the memory that is left now, as this rank sees it: the program may have filled its
+ * cgroup since the start, and who goes beyond that is not refused but killed. Every rank asks, and all agree on what they found. */
+bool room_spares(int64_t bytes);
+
 /* A number that nothing else on the machine has; 0: none. */
 int64_t room_number(void);
 

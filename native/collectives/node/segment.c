@@ -54,7 +54,8 @@ bool segment_agree(const struct coll_comm *comm, bool good)
 static bool take(struct segment *segment, const struct coll_comm *comm, int file)
 {
     size_t each = (size_t)segment->each;
-    if (file < 0 || shared_memory_fill(file, each * (size_t)comm->topology.local, each) != 0)
+    if (file < 0 || !room_spares(segment->bytes) ||
+        shared_memory_fill(file, each * (size_t)comm->topology.local, each) != 0)
         return false;
     segment->base = shared_memory_map(file, (size_t)segment->bytes);
     return segment->base != NULL &&
