@@ -13,7 +13,15 @@
 #include "comm_state.h"
 #include "trial.h"
 
-enum { ROUNDS = 16, LONG_ROUNDS = 4, CROWDED_ROUNDS = 9, LONG_BYTES = 128 << 10, AT_ONCE = 8 };
+enum {
+    ROUNDS = 16,
+    LONG_ROUNDS = 4,
+    CROWDED_ROUNDS = 9,
+    LONG_BYTES = 128 << 10,
+    AT_ONCE = 8,
+    IN_A_ROW = 16,
+    CELLS_IN_A_ROW = 8
+};
 
 /* The quickest of some rounds is what the machine can do; the first ones are slower. */
 static double least(double (*round)(struct coll_comm *, void *, int64_t), struct coll_comm *comm, void *room,
@@ -52,6 +60,17 @@ static double meet(struct coll_comm *comm, void *room, int64_t bytes)
     return PMPI_Wtime() - start;
 }
 
+/* One of several barriers in a row. Who comes back from one has had its turn, and is the first in the next: alone, a barrier
+   takes the first rank nothing at all or twice as long, as it happens. */
+static double meet_again(struct coll_comm *comm, void *room, int64_t bytes)
+{
+    (void)room, (void)bytes;
+    double start = PMPI_Wtime();
+    for (int i = 0; i < IN_A_ROW; i++)
+        node_barrier(comm);
+    return (PMPI_Wtime() - start) / IN_A_ROW;
+}
+
 /* What it takes the first rank and one that it meets at each depth of the node, and what each of the others adds. */
 static void measure_levels(struct coll_comm *comm, struct costs *costs)
 {
@@ -62,23 +81,46 @@ static void measure_levels(struct coll_comm *comm, struct costs *costs)
     levels_free(&levels);
 }
 
+/* Writes its cell of the next step, which is returned, and waits until its neighbour has. */
+static uint64_t write_cell(struct coll_comm *comm, int neighbour, int64_t bytes)
+{
+    struct node *node = comm->node;
+    uint64_t step = node_steps(node, 1);
+    cell_room(comm, step);
+    memset(cell_of(node, node->rank, step), (int)step, (size_t)bytes);
+    line_post(node, step);
+    line_wait(comm, neighbour, step);
+    return step;
+}
+
 /* What every rank takes to read at once what its neighbour has just written: as the study measures it
    (native/bench/copy_speed.c). */
 static double read_cells(struct coll_comm *comm, void *room, int64_t bytes)
 {
     struct node *node = comm->node;
     int neighbour = (node->rank + 1) % node->ranks;
-    uint64_t step = node_steps(node, 1);
-    cell_room(comm, step);
-    memset(cell_of(node, node->rank, step), (int)step, (size_t)bytes);
-    line_post(node, step);
-    line_wait(comm, neighbour, step);
+    uint64_t step = write_cell(comm, neighbour, bytes);
     node_barrier(comm);
     double start = PMPI_Wtime();
     memcpy(room, cell_of(node, neighbour, step), (size_t)bytes);
     node_pass(node, step + 1);
     node_barrier(comm); /* until all have */
     return PMPI_Wtime() - start;
+}
+
+/* One of several in a row: every rank writes, and reads what its neighbour has written. */
+static double share_cells(struct coll_comm *comm, void *room, int64_t bytes)
+{
+    struct node *node = comm->node;
+    int neighbour = (node->rank + 1) % node->ranks;
+    double start = PMPI_Wtime();
+    for (int i = 0; i < CELLS_IN_A_ROW; i++) {
+        uint64_t step = write_cell(comm, neighbour, bytes);
+        memcpy(room, cell_of(node, neighbour, step), (size_t)bytes);
+        node_pass(node, step + 1);
+    }
+    node_barrier(comm);
+    return (PMPI_Wtime() - start) / CELLS_IN_A_ROW;
 }
 
 /* Between the first ranks of the first two nodes. */
@@ -112,11 +154,11 @@ static void measure(struct coll_comm *comm, void *room, struct costs *costs)
     const struct topology *topology = &comm->topology;
     if (topology->most > 1) {
         costs->node_latency = least(meet, comm, NULL, 0, ROUNDS);
-        costs->node_wait = comm->crowded ? middle(meet, comm, NULL, 0) : 0;
+        costs->node_wait = comm->crowded ? middle(meet_again, comm, NULL, 0) : 0;
         measure_levels(comm, costs);
         if (cells_ready(comm)) {
             int64_t bytes = comm->node->cell_bytes < LONG_BYTES ? comm->node->cell_bytes : LONG_BYTES;
-            double seconds = comm->crowded ? middle(read_cells, comm, room, bytes) - costs->node_wait
+            double seconds = comm->crowded ? middle(share_cells, comm, room, bytes) - costs->node_wait
                                            : least(read_cells, comm, room, bytes, LONG_ROUNDS) - costs->node_latency;
             if (seconds > 0)
                 costs->node_byte = seconds / (double)bytes;

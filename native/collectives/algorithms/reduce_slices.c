@@ -11,7 +11,7 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
 
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
-    return cost_lines(comm, 2.5, 0.15) + 2 * cost_wait(comm) +
+    return cost_lines(comm, 2.5, 0.15) + cost_wait(comm) +
            (double)shape->bytes * comm->costs.node_byte * 1.2 * (comm->ranks - 1) / comm->ranks;
 }
 

@@ -11,7 +11,7 @@ int node_allreduce_inline(struct coll_comm *comm, const void *send, void *receiv
 int node_allreduce_cells(struct coll_comm *comm, const void *send, void *receive, int64_t count,
                          const struct reduction *reduction);
 /* In chunks through cells; of each chunk a rank combines one slice for all. `segment`: bytes of a chunk, at most a cell;
- * 0: CELL_PIECE. */
+ * 0 or CELL_PIECE: what is usual, more where ranks share CPUs. */
 int node_allreduce_slices(struct coll_comm *comm, const void *send, void *receive, int64_t count,
                           const struct reduction *reduction, int64_t segment);
 /* In two levels: of each group of about sqrt(ranks) one rank combines what they post, everybody what those post. At most

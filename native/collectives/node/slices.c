@@ -100,12 +100,20 @@ static void collect(const struct work *work, int64_t chunk)
     node_pass(node, step + 1);
 }
 
+/* Bytes of a chunk. Where ranks share CPUs each costs the time until all have had theirs. (Two CPUs, Zen 5, cells instead of CELL_PIECE:
+   allreduces of 256 KiB and 1 MiB among 4 ranks take 0.75 to 0.85 times as long, among 8 0.6 to 0.9 times.) */
+static int64_t chunk_bytes(const struct node *node, int64_t segment)
+{
+    if (segment == 0 || segment == CELL_PIECE)
+        segment = node->crowded ? node->cell_bytes : CELL_PIECE;
+    return segment < node->cell_bytes ? segment : node->cell_bytes;
+}
+
 int node_slices(struct coll_comm *comm, const struct slices *slices)
 {
     struct node *node = comm->node;
     struct work work = {comm, slices, slices->reduction->element, .part = 0};
-    int64_t bytes = slices->segment > 0 ? slices->segment : CELL_PIECE;
-    bytes = bytes < node->cell_bytes ? bytes : node->cell_bytes;
+    int64_t bytes = chunk_bytes(node, slices->segment);
     int64_t line = 64 / work.element > 0 ? 64 / work.element : 1;
     work.part = bytes / work.element / node->ranks;
     work.part = work.part > line ? work.part / line * line : work.part > 0 ? work.part : 1;

@@ -19,7 +19,7 @@ struct slices {
     /* Elements [at[i], at[i + 1]) are the slice of local number i; NULL: `count` elements in slices of like length. */
     const int64_t *at;
     int64_t count;
-    int64_t segment; /* bytes of a chunk, at most a cell; 0: CELL_PIECE */
+    int64_t segment; /* bytes of a chunk, at most a cell; 0 or CELL_PIECE: what is usual, more where ranks share CPUs */
     const struct reduction *reduction;
 };
 
