@@ -37,11 +37,10 @@ from unisono.search.verdict import decide_study
 from unisono.study.begin import begin, stored_candidates, stored_study
 from unisono.study.config import Study
 from unisono.study.data import StudyData
-from unisono.study.engine import Engine
+from unisono.study.engine import Engine, Item, Task
 from unisono.study.matrix import expand
 from unisono.study.ours import prepare
 from unisono.study.store import Store
-from unisono.study.task import Item, Task
 
 Cell = tuple[Case, int]
 Times = dict[Cell, dict[Setting, dict[int, float]]]

@@ -35,11 +35,10 @@ from unisono.machine.description import Machine
 from unisono.profile.file import load, save
 from unisono.profile.recorded import Profile
 from unisono.study.begin import begin
-from unisono.study.engine import Engine
+from unisono.study.engine import Engine, Item, Task
 from unisono.study.matrix import CaseMatrix, Matrix
 from unisono.study.ours import prepare
 from unisono.study.store import Store
-from unisono.study.task import Item, Task
 from unisono.tuning.contents import StudyPart, Tuning
 from unisono.tuning.plans import Plan
 

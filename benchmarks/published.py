@@ -37,9 +37,9 @@ from unisono.results.found import Found, Seconds
 from unisono.results.pico import Timing, is_job, setting_of, timings
 from unisono.search import race
 from unisono.study.config import About, Cases, Measure, Method, Study
+from unisono.study.engine import Task
 from unisono.study.matrix import CaseMatrix, Matrix
 from unisono.study.replay import Replay
-from unisono.study.task import Task
 from unisono.tuning.choosing import choose
 from unisono.tuning.plans import Plan
 

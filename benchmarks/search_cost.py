@@ -39,11 +39,10 @@ from unisono.study.asked import find
 from unisono.study.begin import begin, stored_study
 from unisono.study.config import LikeImb, Study
 from unisono.study.data import StudyData
-from unisono.study.engine import Engine
+from unisono.study.engine import Engine, Item, Task
 from unisono.study.matrix import Matrix, expand
 from unisono.study.replay import Replay, mean_seconds
 from unisono.study.store import Store
-from unisono.study.task import Item, Task
 from unisono.tuning.choosing import choose
 from unisono.tuning.plans import Plan
 

@@ -30,7 +30,7 @@ static inline void cpu_pause(void)
 static inline void wait_step(const struct wait *wait, unsigned turns)
 {
     const unsigned spins = wait->oversubscribed ? 64 : 4096;
-    const unsigned sleeps = 8192, longer = 10240, longest = 10340;
+    const unsigned sleeps = 8192, long_sleeps = 10240;
     if (turns < spins) {
         cpu_pause();
         return;
@@ -38,8 +38,8 @@ static inline void wait_step(const struct wait *wait, unsigned turns)
     int found;
     MPI_Iprobe(MPI_ANY_SOURCE, 0, wait->comm, &found, MPI_STATUS_IGNORE);
     sched_yield(); /* costs nothing where nobody else wants this CPU */
-    if (wait->idle && turns > sleeps) /* after 0.1 s other launches may be measured meanwhile */
-        clock_sleep(turns > longest ? 10000000 : turns > longer ? 1000000 : 50000);
+    if (wait->idle && turns > sleeps)
+        clock_sleep(turns > long_sleeps ? 1000000 : 50000);
 }
 
 static inline void wait_flag(const struct wait *wait, const _Atomic uint64_t *flag, uint64_t value)

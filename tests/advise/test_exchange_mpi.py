@@ -22,8 +22,7 @@ from unisono.machine.description import Machine
 from unisono.profile.steps import IRECV, ISEND, WAIT
 from unisono.study.begin import begin
 from unisono.study.config import Measure
-from unisono.study.engine import Engine
-from unisono.study.task import Item, Task
+from unisono.study.engine import Engine, Item, Task
 
 pytestmark = pytest.mark.mpi
 

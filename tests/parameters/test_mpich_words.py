@@ -10,7 +10,7 @@ from unisono.core.errors import UserError
 from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, Case, Setting
 from unisono.machine.description import Machine, Mpi
 from unisono.parameters.spelling import call_as_launch, call_words
-from unisono.study.task import Item, Task, launch_command
+from unisono.study.engine import Item, Task, launch_command
 
 MPICH = Mpi(
     family="mpich",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,10 +13,10 @@ from unisono.search import race
 from unisono.search.search import never_launched
 from unisono.study.config import Study
 from unisono.study.data import Refusal
+from unisono.study.engine import Task
 from unisono.study.matrix import CaseMatrix, Matrix
 from unisono.study.replay import Replay
 from unisono.study.store import Store
-from unisono.study.task import Task
 
 CASE = Case("alltoall", 1, 2)
 FAST = Setting({"coll": "unisono", "algorithm": "cells"})
@@ -35,9 +34,6 @@ class Made:
     done: list[Sample] = field(default_factory=list)
     refused: list[Refusal] = field(default_factory=list)
     asked: list[Setting] = field(default_factory=list)
-
-    def expect(self, tasks: Sequence[Task]) -> None:
-        pass
 
     def run(self, task: Task) -> None:
         for item in task.items:

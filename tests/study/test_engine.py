@@ -14,10 +14,9 @@ from unisono.library.recorder import recorder
 from unisono.machine.description import Machine
 from unisono.search.verdict import decide_study
 from unisono.study.config import Measure
-from unisono.study.engine import Engine
+from unisono.study.engine import Engine, Item, Task
 from unisono.study.ours import Ours
 from unisono.study.store import Store
-from unisono.study.task import Item, Task
 
 pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 

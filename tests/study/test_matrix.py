@@ -12,8 +12,8 @@ from unisono.core.errors import UserError
 from unisono.core.vocabulary import CALL_SCOPE, launch_part
 from unisono.machine.description import Machine
 from unisono.study.config import Study, parse_study
+from unisono.study.engine import Item, Task, launch_command
 from unisono.study.matrix import expand
-from unisono.study.task import Item, Task, launch_command
 
 STUDY = """
 [study]

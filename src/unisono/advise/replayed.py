@@ -26,10 +26,9 @@ from unisono.machine.description import Machine
 from unisono.measure.steady import Steady
 from unisono.study.begin import begin, resume
 from unisono.study.config import Measure
-from unisono.study.engine import Engine
+from unisono.study.engine import Engine, Item, Task
 from unisono.study.matrix import Matrix
 from unisono.study.store import Store
-from unisono.study.task import Item, Task
 
 WORTH = 0.02
 """Of the program's time: calls that take less are not replayed."""

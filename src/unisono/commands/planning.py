@@ -19,9 +19,9 @@ from unisono.results.engine import Foreign, foreign, line_of
 from unisono.search.planned import Estimate, estimate, planned
 from unisono.study.asked import scope
 from unisono.study.config import Study
+from unisono.study.engine import Task, launch_command
 from unisono.study.matrix import Matrix, expand
 from unisono.study.ours import preloaded, wants_library
-from unisono.study.task import Task, launch_command
 
 
 def show(study: Study, machine: Machine, *, json: bool) -> int:

@@ -11,7 +11,7 @@ from rich.table import Column
 
 from unisono.commands.interrupted import end_where_asked
 from unisono.core.language import _, translated
-from unisono.study.task import Task
+from unisono.study.engine import Task
 
 _QUIET_STEP = 15.0
 """Seconds between two lines where there is no terminal to draw a bar on."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import re
 import time
@@ -58,14 +57,10 @@ class Session:
     `stderr` then holds what the launch wrote there. The session is over after that.
     """
 
-    def __init__(
-        self, argv: Sequence[str], env: Mapping[str, str], *, startup: float = 60.0, process: Process | None = None
-    ) -> None:
-        """`process`: of this command, which has been started already."""
+    def __init__(self, argv: Sequence[str], env: Mapping[str, str], *, startup: float = 60.0) -> None:
         self._defined: dict[tuple[str, ...], int] = {(): 0}
-        self._left = False
         for tries_left in reversed(range(STUMBLES)):
-            self._process, process = process or Process(argv, env), None
+            self._process = Process(argv, env)
             try:
                 self.hello: Hello = self._guarded(lambda: self._greet(startup))
                 self._process.note_segments()
@@ -220,21 +215,10 @@ class Session:
         (answer,) = self._ask(f"compute chunks={chunks}", _LIMITS_DEADLINE + _GRACE)
         return parse_computed(answer, self.hello.nodes)
 
-    def leave(self) -> None:
-        """Tell the launch to end, and do not wait until it has: `close` does."""
-        if not self._left:
-            self._left = True
-            with contextlib.suppress(LaunchError):  # it is over, and nothing more was wanted from it
-                self._process.write_line("quit")
-
-    def kill(self) -> None:
-        """End the launch at once."""
-        self._process.kill()
-
     def close(self) -> None:
         """End the launch: politely, then for certain. Never raises LaunchError."""
         try:
-            self.leave()
+            self._process.write_line("quit")
             self._process.wait(_CLOSE_DEADLINE)
         except LaunchError:
             pass  # it is over either way, and nothing more was wanted from it

@@ -23,10 +23,9 @@ from unisono.results.programs import BENCHMARKS, Benchmark, located, unknown
 from unisono.results.study import statistics
 from unisono.study.config import Measure, Study
 from unisono.study.data import Refusal
-from unisono.study.engine import STOPPED
+from unisono.study.engine import STOPPED, Task, launch_command
 from unisono.study.matrix import Matrix
 from unisono.study.store import Store
-from unisono.study.task import Task, launch_command
 
 _TRIES = 2
 """A setting whose launches fail this often for a collective is given up."""
@@ -134,9 +133,6 @@ class ForeignEngine:
         self._worked: set[tuple[int, int]] = set()
         self._barren: dict[tuple[int, int], int] = {}
         self._stopped: dict[tuple[int, int], str] = {}
-
-    def expect(self, tasks: Sequence[Task]) -> None:
-        """Other benchmarks measure as soon as they have started: no two at once."""
 
     def exhausted(self) -> bool:
         return self.spent() > 1

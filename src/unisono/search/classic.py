@@ -10,8 +10,8 @@ import random
 from collections.abc import Iterator
 
 from unisono.study.config import Study
+from unisono.study.engine import Item, Runner, Task
 from unisono.study.matrix import Matrix
-from unisono.study.task import Item, Runner, Task
 
 
 def tasks(matrix: Matrix, study: Study) -> Iterator[Task]:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from unisono.search import classic, race
 from unisono.study.config import Study
+from unisono.study.engine import Task
 from unisono.study.estimate import RACE_LAUNCHES, RACE_SAMPLES, start_seconds, work_seconds
 from unisono.study.matrix import Matrix
-from unisono.study.task import Task
 
 _AT_THE_END = 90.0
 """Seconds of a job that are kept for deciding and writing; batch systems end jobs a minute early, or late."""

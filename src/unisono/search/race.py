@@ -13,8 +13,8 @@ from collections.abc import Callable, Collection
 from unisono.core.vocabulary import Case, Setting, launch_part
 from unisono.decide.race import RaceConfig, RaceState, survivors
 from unisono.study.config import Study
+from unisono.study.engine import Item, Runner, Task
 from unisono.study.matrix import Matrix
-from unisono.study.task import Item, Runner, Task
 
 _FIRST = 0.25
 """The first round may take this share of the budget: what was launched once and never again decides nothing. Beyond it
@@ -42,12 +42,9 @@ def run(
     `planned` is told how many samples the study will have after each round that is now known. Returns whether the
     decision is settled; False when the budget ended it first or doubts remain after the most launches allowed.
     """
-    try:
-        settled, waiting = _race(matrix, study, runner, planned, _FIRST)
-        if waiting and not runner.exhausted():
-            settled, waiting = _race(matrix, study, runner, planned, 1.0)
-    finally:
-        runner.expect(())
+    settled, waiting = _race(matrix, study, runner, planned, _FIRST)
+    if waiting and not runner.exhausted():
+        settled, waiting = _race(matrix, study, runner, planned, 1.0)
     return settled and not waiting
 
 
@@ -67,7 +64,6 @@ def _race(
         asked |= {(case, size) for case, sizes in state.wanted.items() for size in sizes}
         tasks = _tasks(state, config, matrix, study, round)
         planned(total + sum(task.samples for task in tasks))
-        runner.expect(tasks)
         for number, task in enumerate(tasks):
             if runner.exhausted():
                 return False, waiting

@@ -10,11 +10,10 @@ from unisono.machine.description import Machine
 from unisono.search import classic, race
 from unisono.study.config import Study
 from unisono.study.data import ENDED, NEVER
-from unisono.study.engine import Engine
+from unisono.study.engine import Engine, Runner, Task
 from unisono.study.matrix import Matrix
 from unisono.study.ours import Ours
 from unisono.study.store import Store
-from unisono.study.task import Runner, Task
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,27 +10,25 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from itertools import islice
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
-from unisono.cmdline.command import Command
+from unisono.cmdline.command import Command, command
 from unisono.cmdline.placement import check
 from unisono.core.errors import LaunchError
 from unisono.core.language import N_
-from unisono.core.vocabulary import DEFAULT, Sample, Setting, call_part
+from unisono.core.vocabulary import DEFAULT, USUAL, Case, Condition, Sample, Setting, call_part, launch_part
 from unisono.launch.failure import is_lost, is_shared
 from unisono.machine.description import Machine
 from unisono.machine.limits import outside_sentence, over_quota
 from unisono.measure.session import Session, Timing
 from unisono.measure.steady import Steady
-from unisono.parameters.spelling import call_words
-from unisono.study.ahead import Ahead, together
+from unisono.parameters.spelling import call_as_launch, call_words, sweep_words
 from unisono.study.config import Measure
 from unisono.study.data import Refusal
 from unisono.study.ours import Ours
 from unisono.study.store import Statistics, Store
-from unisono.study.task import Item, Task, launch_command
 
 _LOSSES = 2
 """Launches in a row that lost a node while they measured, after which the node is taken to be gone."""
@@ -39,6 +37,57 @@ _STARTUP_TRIES = 2
 
 
 STOPPED = N_("Stopped on {nodes} x {ppn} ranks, where no setting can be launched: {reason}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """The settings to be compared for one (case, message size): measured in turn, in one go."""
+
+    case: Case
+    size: int
+    settings: tuple[Setting, ...]
+    condition: Condition = USUAL
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One launch: its launch-scope setting and what to measure in it."""
+
+    setting: Setting
+    nodes: int
+    ppn: int
+    round: int
+    items: tuple[Item, ...]
+
+    @property
+    def samples(self) -> int:
+        return sum(len(item.settings) for item in self.items)
+
+
+class Runner(Protocol):
+    """What a search needs: the real engine, or a replay of a recorded study."""
+
+    def run(self, task: Task) -> None: ...
+
+    def exhausted(self) -> bool:
+        """Whether the budget of this run of the driver is spent."""
+        ...
+
+    def spent(self) -> float:
+        """The share of that budget that is spent; 0 where there is none."""
+        ...
+
+    def samples(self) -> list[Sample]:
+        """Everything measured so far, by this run of the driver and by those before."""
+        ...
+
+    def given_up(self) -> set[tuple[str, Setting]]:
+        """(collective, setting) pairs that are not asked again: wrong, hung, crashed or declined."""
+        ...
+
+    def declined(self) -> list[Refusal]:
+        """What does not apply to a message size: nothing to wait for where no other size was measured either."""
+        ...
 
 
 class _StoppedError(Exception):
@@ -80,8 +129,6 @@ class Engine:
         self._oversubscribe = oversubscribe
         self._ours = ours
         self._progress = progress
-        self._ahead = Ahead()
-        self._expected: list[Task] = []
         self._start = time.monotonic()
         self._budget = math.inf if budget is None else max(budget, 1e-9)
         self._steady = steady or Steady(waiting=waiting)
@@ -100,11 +147,6 @@ class Engine:
                 continue  # the nodes or the job may have been to blame, and may be others now
             if launch.status in ("refused", "wrong placement"):
                 self._count_failed_start(launch.setting, launch.nodes, launch.ppn)
-
-    def expect(self, tasks: Sequence[Task]) -> None:
-        self._expected = list(tasks)
-        if not tasks:
-            self._ahead.close()
 
     def exhausted(self) -> bool:
         return self.spent() > 1
@@ -136,41 +178,20 @@ class Engine:
 
     def run(self, task: Task) -> None:
         """Measures all of the task that can be, in as many launches as its failures make necessary."""
-        if task in self._expected:
-            self._expected = self._expected[self._expected.index(task) + 1 :]
-        todo = self._to_do(task)
+        # An interrupted round is continued, not repeated.
+        todo = [
+            _without(item, lambda i, s: (task.round, i.case, i.size, s, i.condition) in self._done)
+            for item in task.items
+        ]
         while (todo := self._still_wanted(todo)) and not self.exhausted():
-            if self._hopeless(task):
+            starts = self._failed_starts.get((task.setting, task.nodes, task.ppn), 0)
+            if starts >= _STARTUP_TRIES or (task.nodes, task.ppn) in self._unreachable:
                 return
             try:
                 self._launch(replace(task, items=tuple(todo)))
                 return
             except _StoppedError as stop:
                 todo = self._after(stop, task, todo)
-
-    def _to_do(self, task: Task) -> list[Item]:
-        """What of the task was not measured before: an interrupted round is continued, not repeated."""
-        return [
-            _without(item, lambda i, s: (task.round, i.case, i.size, s, i.condition) in self._done)
-            for item in task.items
-        ]
-
-    def _hopeless(self, task: Task) -> bool:
-        starts = self._failed_starts.get((task.setting, task.nodes, task.ppn), 0)
-        return starts >= _STARTUP_TRIES or (task.nodes, task.ppn) in self._unreachable
-
-    def _next_lines(self, task: Task) -> list[Command]:
-        """Of the launches that may start together with the task's."""
-        assert self._machine.mpi is not None
-        most = together(self._machine.mpi.starter, task.nodes, task.nodes * task.ppn) - 1
-        wanted = (
-            self._line(one)
-            for one in self._expected
-            if (one.nodes, one.ppn) == (task.nodes, task.ppn)
-            and not self._hopeless(one)
-            and self._still_wanted(self._to_do(one))
-        )
-        return list(islice(wanted, most))
 
     def _after(self, stop: _StoppedError, task: Task, todo: list[Item]) -> list[Item]:
         """What is left to do after a launch died: the items behind the fatal one, and that one setting by setting."""
@@ -205,12 +226,9 @@ class Engine:
 
     # -- one launch ----------------------------------------------------------------------------------------------
 
-    def _line(self, task: Task) -> Command:
-        line = launch_command(self._machine, task, self._scope, [str(self._program)], self._oversubscribe)
-        return self._ours.into(line, self._machine) if self._ours is not None else line
-
     def _launch(self, task: Task) -> None:
-        line = self._line(task)
+        line = launch_command(self._machine, task, self._scope, [str(self._program)], self._oversubscribe)
+        line = self._ours.into(line, self._machine) if self._ours is not None else line
         assert line.placement is not None  # launch_command places by the machine's description
         crowded = line.placement.oversubscribed or over_quota(self._machine, task.ppn)
         launch = self._store.begin_launch(task.setting, task.nodes, task.ppn, task.round, line.shell, crowded)
@@ -218,7 +236,7 @@ class Engine:
         status, reason, stderr, hello = "interrupted", "the driver stopped", "", None
         item: Item | None = None
         try:
-            with self._ahead.launch(line, self._next_lines(task)) as session:
+            with Session(line.argv, line.env) as session:
                 hello = session.hello.document
                 wrong = check(line.placement, hello["where"])
                 if wrong is not None:
@@ -315,6 +333,20 @@ class Engine:
 def _only_here(reason: str) -> bool:
     """Whether a refusal concerns one message size or moment, so that the setting may still be measured elsewhere."""
     return reason.startswith(("memory:", "size:", "use:", "noise:", "deadline:"))
+
+
+def launch_command(
+    machine: Machine, task: Task, scope: Sequence[str], program: Sequence[str], oversubscribe: bool
+) -> Command:
+    """The mpirun line of a task. A setting's call-scope part is forced at launch when it is not swept inside."""
+    if scope:
+        # What this MPI does not switch inside a launch, such as the component before 5.0.4, is the launch's own.
+        extra, setting = dict(sweep_words(machine)), launch_part(task.setting, scope)
+    else:
+        # Without sweeping, a task holds one collective under one setting, as in Oracle's guides.
+        forced, setting = call_part(task.setting), launch_part(task.setting)
+        extra = call_as_launch(forced, task.items[0].case.collective, machine) if forced else {}
+    return command(machine, setting, task.nodes, task.ppn, program, oversubscribe=oversubscribe, extra_mca=extra)
 
 
 def _without(item: Item, drop: Callable[[Item, Setting], bool]) -> Item:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unisono.study.config import Study
-from unisono.study.task import Task
+from unisono.study.engine import Task
 
 RACE_LAUNCHES = 6.5
 RACE_SAMPLES = 4.5

@@ -7,13 +7,13 @@ Lets searches be compared in seconds on real measurements, launch effects and ou
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 from unisono.core.vocabulary import Case, Sample, Setting
 from unisono.study.config import Measure
 from unisono.study.data import Refusal
-from unisono.study.task import Task
+from unisono.study.engine import Task
 
 _OVERHEAD = 1.5
 """Warm-up and result check on top of the timed repetitions."""
@@ -42,9 +42,6 @@ class Replay:
         self.seconds = 0.0
         """What the launches so far would have cost."""
         self.launches = 0
-
-    def expect(self, tasks: Sequence[Task]) -> None:
-        pass
 
     def run(self, task: Task) -> None:
         if task.round > len(self._rounds):
