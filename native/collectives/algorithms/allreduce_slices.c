@@ -13,8 +13,7 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     /* All that a rank copies, and what it combines, which goes into shared memory and costs more than a copy. */
     double copies = 1 + 2.7 * (comm->ranks - 1) / comm->ranks;
-    return cost_lines(comm, 2.5, 0.15) + cost_wait(comm) +
-           (double)shape->bytes * comm->costs.node_byte * 0.6 * copies;
+    return cost_lines(comm, 2.5, 0.15) + cost_wait(comm) + (double)shape->bytes * comm->costs.node_byte * 0.6 * copies;
 }
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
