@@ -70,6 +70,7 @@ WANTS = (
         r"namespaces|mounts of one's own",
         otherwise="permit user namespaces, or run as root outside of a container",
     ),
+    Want("control groups", r"control group", otherwise="run as root outside of a container"),
     Want(
         "a process that others may not read",
         r"^processes may not read one another's memory here, or may",

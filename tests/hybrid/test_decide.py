@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import random
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from tests.hybrid.conftest import node
 from unisono.cmdline.layouts import Layout
 from unisono.core.vocabulary import Setting
-from unisono.hybrid.decide import decide
+from unisono.hybrid.decide import Decision, decide
 from unisono.hybrid.effects import of_links, of_packing
 from unisono.hybrid.run import Result, order
+from unisono.hybrid.show import ranking
 from unisono.hybrid.variants import Variant, variants
 from unisono.report.figures_hybrid import scaling
 from unisono.report.hybrid import content
@@ -122,6 +125,24 @@ def test_a_users_program_has_no_parts_and_no_bandwidth() -> None:
     assert found.concluded
     longer = f"{found.ranks[1].seconds / found.ranks[0].seconds - 1:.0%}"
     assert found.ranks[1].why == f"flat MPI takes {longer} longer than 2 processes of 2 threads"
+    assert "GFLOPS" not in _shown(found)
+
+
+def _shown(found: Decision) -> str:
+    """In a terminal."""
+    console = Console(width=120, file=io.StringIO())
+    with console.capture() as said:
+        console.print(ranking(found))
+    return said.get()
+
+
+def test_the_ranking_says_what_the_solver_counts() -> None:
+    flat, two, _ = all_variants()
+    found = decide(launches({flat: 1.0, two: 0.7}), [flat, two], 0.95)
+    assert found is not None
+    best = found.ranks[0].gain
+    assert f"{best.mid:.2f} ({best.low:.2f} to {best.high:.2f})" in _shown(found)
+    assert "GFLOPS" in _shown(found)
 
 
 def test_speed_up_is_over_flat_mpi_on_fewest_cores() -> None:

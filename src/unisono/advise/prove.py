@@ -30,6 +30,7 @@ from unisono.core.vocabulary import DEFAULT, REDUCTIONS, USUAL, Condition, Setti
 from unisono.machine.description import Machine
 from unisono.measure.session import Session, Timing
 from unisono.measure.steady import Steady
+from unisono.measure.succession import Succession
 from unisono.tuning.choice import choose
 from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import Plan
@@ -278,6 +279,7 @@ class _Prover:
     commands: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     steady: Steady = field(default_factory=Steady)
+    succession: Succession = field(default_factory=Succession)
 
     def run(self, applied: Applied, points: Sequence[Point], seed: int) -> _Case:
         """All pairs of one case, or as many as make sense."""
@@ -315,7 +317,7 @@ class _Prover:
         """Seconds of every point; empty when the launch failed."""
         out: dict[Point, float] = {}
         try:
-            with Session(line.argv, line.env) as session:
+            with self.succession.launch(line, plan.nodes) as session:
                 for name in dict.fromkeys(name for name, _size in found.points):
                     sizes = [size for other, size in found.points if other == name]
                     session.warm_up(name, sizes, deadline=self.deadline)
@@ -375,17 +377,9 @@ def _case_proofs(plan: Plan, found: _Case, confidence: float, notes: list[str]) 
             )
             continue
         as_is, tuned = ([_geometric_mean(launch, common) for launch in side] for side in sides)
-        out.append(
-            CaseProof(
-                collective,
-                plan.nodes,
-                plan.ppn,
-                ratio_interval(as_is, tuned, confidence),
-                len(found.as_is),
-                tuple(_size_proof(point, found, confidence) for point in common),
-                wrong,
-            )
-        )
+        gain = ratio_interval(as_is, tuned, confidence)
+        sizes = tuple(_size_proof(point, found, confidence) for point in common)
+        out.append(CaseProof(collective, plan.nodes, plan.ppn, gain, len(found.as_is), sizes, wrong))
     return out
 
 

@@ -15,6 +15,7 @@ from unisono.hybrid.decide import Decision, Rank
 def ranking(decision: Decision) -> Group:
     """The table, why the others lose, the conclusion."""
     several = len({rank.variant.nodes for rank in decision.ranks}) > 1
+    counted = any(rank.gflops is not None for rank in decision.ranks)  # a program of one's own counts no operations
     over = ", ".join(dict.fromkeys(decision.reference_on(nodes).name for nodes in decision.node_counts))
     table = Table(title=_("Ranking; gain is over {over}").format(over=translated(over)), title_justify="left")
     for name in (
@@ -22,14 +23,16 @@ def ranking(decision: Decision) -> Group:
         _("layout"),
         _("seconds"),
         _("gain"),
-        "GFLOPS",
+        *(["GFLOPS"] if counted else []),
         _("speed-up"),
         _("launches"),
     ):
         table.add_column(name, justify="left" if name == _("layout") else "right")
     for rank in decision.ranks:
-        cells = [translated(rank.name), f"{rank.seconds:.4g}", _gain(rank), _number(rank.gflops), _number(rank.speedup)]
-        table.add_row(*([str(rank.variant.nodes)] if several else []), *cells, str(rank.launches))
+        cells = [str(rank.variant.nodes)] if several else []
+        cells += [translated(rank.name), f"{rank.seconds:.4g}", _gain(rank)]
+        cells += [_number(rank.gflops)] if counted else []
+        table.add_row(*cells, _number(rank.speedup), str(rank.launches))
     reasons: list[Text] = []
     for nodes in decision.node_counts:
         here = ngettext("On {count} node:", "On {count} nodes:", nodes).format(count=nodes)
@@ -98,7 +101,7 @@ def _gain(rank: Rank) -> str:
 
 def _interval(gain: Interval) -> str:
     return (
-        f"{gain.mid:.2f} ({gain.low:.2f}-{gain.high:.2f})"
+        _("{mid:.2f} ({low:.2f} to {high:.2f})").format(mid=gain.mid, low=gain.low, high=gain.high)
         if gain.high < 1000
         else _("{mid:.2f} (not known)").format(mid=gain.mid)
     )

@@ -215,6 +215,10 @@ class Session:
         (answer,) = self._ask(f"compute chunks={chunks}", _LIMITS_DEADLINE + _GRACE)
         return parse_computed(answer, self.hello.nodes)
 
+    def kill(self) -> None:
+        """End the launch at once."""
+        self._process.kill()
+
     def close(self) -> None:
         """End the launch: politely, then for certain. Never raises LaunchError."""
         try:
@@ -234,7 +238,7 @@ class Session:
         if kind is None:
             self.close()
         else:
-            self._process.kill()
+            self.kill()
 
     def _greet(self, startup: float) -> Hello:
         end = time.monotonic() + startup

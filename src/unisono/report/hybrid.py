@@ -50,6 +50,7 @@ def content(study: StudyData, decision: Decision, results: Sequence[Result]) -> 
             name=translated(decision.called(decision.base)), cores=count(decision.base.cores, "core")
         ),
         "axis": ratio_axis(scale),
+        "counted": any(rank.gflops for rank in decision.ranks),  # a program of one's own counts no operations
         "rows": [
             {
                 "name": figures_hybrid.row_name(decision, rank),

@@ -24,6 +24,7 @@ from unisono.machine.description import Machine
 from unisono.machine.limits import outside_sentence, over_quota
 from unisono.measure.session import Session, Timing
 from unisono.measure.steady import Steady
+from unisono.measure.succession import Succession
 from unisono.parameters.spelling import call_as_launch, call_words, sweep_words
 from unisono.study.config import Measure
 from unisono.study.data import Refusal
@@ -129,6 +130,7 @@ class Engine:
         self._oversubscribe = oversubscribe
         self._ours = ours
         self._progress = progress
+        self._succession = Succession()
         self._start = time.monotonic()
         self._budget = math.inf if budget is None else max(budget, 1e-9)
         self._steady = steady or Steady(waiting=waiting)
@@ -236,7 +238,7 @@ class Engine:
         status, reason, stderr, hello = "interrupted", "the driver stopped", "", None
         item: Item | None = None
         try:
-            with Session(line.argv, line.env) as session:
+            with self._succession.launch(line, task.nodes) as session:
                 hello = session.hello.document
                 wrong = check(line.placement, hello["where"])
                 if wrong is not None:
