@@ -5,6 +5,7 @@
     python benchmarks/search_cost.py --replay FILE.db      replay that one
     python benchmarks/search_cost.py --rounds 5            ... with fewer rounds of the race than its eight
     python benchmarks/search_cost.py --live                run both for real, re-measure both picks on fresh launches
+    python benchmarks/search_cost.py --kept FOLDER         print again what --live --keep FOLDER measured
 
 Prints wall time of both, their ratio, and the ratio race pick / classic pick in time (geometric mean over cases and
 sizes; below 1 the race's pick is faster), each pick measured in launches neither search has seen. A replay is done
@@ -53,6 +54,8 @@ FRESH_ROUNDS = range(9, 12)
 """Of a recording: what each search may see, and what neither sees."""
 LIVE_FRESH_ROUNDS = range(1, 13)
 """Live, in a study of their own: launches differ by more than the picks, so three are few."""
+WALL = "wall.json"
+"""Of a live run: seconds of each search, with what the driver did between launches."""
 ORDERS = 8
 
 Pick = Mapping[tuple[Case, int], Setting]
@@ -170,43 +173,57 @@ def _ratios(
     return found
 
 
-def live(study: Study, keep: Path | None) -> tuple[list[Comparison], dict[str, object]]:
+def live(study: Study, folder: Path) -> None:
+    """Measures into the folder: both searches, how long each took, and all that either picked on fresh launches."""
     machine = describe()
     assert machine.mpi is not None
     program = bench_program(machine.mpi.mpicc)
     swept = expand(study, machine, scope=CALL_SCOPE)
+    wall = {}
+    for name, matrix in (("classic", expand(study, machine, scope=())), ("race", swept)):
+        launches = len(CLASSIC_ROUNDS) if name == "classic" else study.method.launches
+        method = study.method.model_copy(update={"name": name, "launches": launches, "budget": None})
+        asked = study.model_copy(update={"method": method})
+        with begin(folder / f"{name}.db", asked, machine, matrix) as store:
+            engine = Engine(store, machine, program, scope=matrix.scope, measure=asked.measuring, oversubscribe=False)
+            began = time.monotonic()
+            (classic.run if name == "classic" else race.run)(matrix, asked, engine)
+            wall[name] = time.monotonic() - began
+            print(f"{name}: {wall[name]:.0f} s, {len(store.launches())} launches", file=sys.stderr)
+            store.forget_raw()
+    (folder / WALL).write_text(json.dumps(wall) + "\n")
+    picks = [pick_of(_decided(folder, n)[0], swept, c) for n in wall for c in (None, *study.cases.collectives)]
+    with begin(folder / "fresh.db", study, machine, swept) as store:
+        engine = Engine(store, machine, program, scope=swept.scope, measure=study.measure, oversubscribe=False)
+        for task in _fresh_tasks(picks, swept, LIVE_FRESH_ROUNDS):
+            engine.run(task)
+        store.forget_raw()
+
+
+def _decided(folder: Path, name: str) -> tuple[Decision, StudyData]:
+    with Store.open(folder / f"{name}.db") as store:
+        data = store.data()
+    scope = () if name == "classic" else CALL_SCOPE
+    decision = decide(data.samples, method=name, margin=data.margin, confidence=data.confidence, scope=scope)
+    return decision, data
+
+
+def kept(folder: Path) -> tuple[list[Comparison], dict[str, object]]:
+    """What a live run left in the folder."""
+    with Store.open(folder / "fresh.db") as store:
+        machine, study, samples = store.machine, stored_study(store), store.samples()
+    swept, wall = expand(study, machine, scope=CALL_SCOPE), json.loads((folder / WALL).read_text())
     results = []
-    with tempfile.TemporaryDirectory() if keep is None else nullcontext(keep) as folder:
-        for name, matrix in (("classic", expand(study, machine, scope=())), ("race", swept)):
-            launches = len(CLASSIC_ROUNDS) if name == "classic" else study.method.launches
-            method = study.method.model_copy(update={"name": name, "launches": launches, "budget": None})
-            asked = study.model_copy(update={"method": method})
-            with begin(Path(folder) / f"{name}.db", asked, machine, matrix) as store:
-                engine = Engine(
-                    store, machine, program, scope=matrix.scope, measure=asked.measuring, oversubscribe=False
-                )
-                began = time.monotonic()
-                (classic.run if name == "classic" else race.run)(matrix, asked, engine)
-                wall = time.monotonic() - began
-                data = store.data()
-            decided = decide(
-                data.samples, method=name, margin=data.margin, confidence=data.confidence, scope=matrix.scope
-            )
-            results.append(Result(name, wall, len(data.launches), pick_of(decided, swept, None), decided))
-            print(f"{name}: {wall:.0f} s, {len(data.launches)} launches", file=sys.stderr)
-        slow, fast = results
-        picks = [pick_of(r.decision, swept, c) for r in results for c in (None, *study.cases.collectives)]
-        with begin(Path(folder) / "fresh.db", study, machine, swept) as store:
-            engine = Engine(store, machine, program, scope=swept.scope, measure=study.measure, oversubscribe=False)
-            for task in _fresh_tasks(picks, swept, LIVE_FRESH_ROUNDS):
-                engine.run(task)
-            fresh = mean_seconds(store.samples(), LIVE_FRESH_ROUNDS)
+    for name in ("classic", "race"):
+        decision, data = _decided(folder, name)
+        results.append(Result(name, wall[name], len(data.launches), pick_of(decision, swept, None), decision))
+    slow, fast = results
     conditions = {
         "machine": f"{machine.cpu_model}, {machine.cores} cores",
-        "mpi": f"{machine.mpi.family} {machine.mpi.version}",
+        "mpi": f"{machine.mpi.family} {machine.mpi.version}" if machine.mpi else "",
         "fresh_launches": len(LIVE_FRESH_ROUNDS),
     }
-    return [Comparison(slow, fast, _ratios([slow, fast], swept, fresh))], conditions
+    return [Comparison(slow, fast, _ratios(results, swept, mean_seconds(samples, LIVE_FRESH_ROUNDS)))], conditions
 
 
 def _fresh_tasks(picks: Sequence[Pick], matrix: Matrix, rounds: Iterable[int]) -> list[Task]:
@@ -292,6 +309,7 @@ def main() -> None:
     what.add_argument("--replay", type=Path, default=RECORDED, metavar="FILE.db")
     what.add_argument("--record", type=Path, metavar="FILE.db")
     what.add_argument("--live", action="store_true")
+    what.add_argument("--kept", type=Path, metavar="FOLDER")
     parser.add_argument("--study", default="search-cost")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="leave the live studies there")
     parser.add_argument("--orders", type=int, default=ORDERS, metavar="N", help="replay that many orders of rounds")
@@ -307,13 +325,15 @@ def main() -> None:
     if arguments.record:
         record(find(arguments.study), arguments.record)
         return
-    show(
-        *(
-            live(find(arguments.study), arguments.keep)
-            if arguments.live
-            else replayed(arguments.replay, arguments.orders, arguments.rounds)
-        )
-    )
+    if arguments.live:
+        with tempfile.TemporaryDirectory() if arguments.keep is None else nullcontext(arguments.keep) as folder:
+            live(find(arguments.study), Path(folder))
+            show(*kept(Path(folder)))
+        return
+    if arguments.kept:
+        show(*kept(arguments.kept))
+        return
+    show(*replayed(arguments.replay, arguments.orders, arguments.rounds))
 
 
 if __name__ == "__main__":

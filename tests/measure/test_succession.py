@@ -34,8 +34,8 @@ def _said(folder: Path) -> list[str]:
     return (folder / "said").read_text().splitlines()
 
 
-def test_a_launch_ends_while_the_next_one_starts(tmp_path: Path, lines: list[Command]) -> None:
-    launches = Succession()
+def test_a_launch_ends_while_the_next_one_starts(tmp_path: Path, lines: list[Command], embedded: Machine) -> None:
+    launches = Succession(embedded)
     with launches.launch(lines[0], 1) as session:
         (timing,) = session.measure("allreduce", 8, [0], seconds=0.001, min_reps=3, max_reps=10)
         assert timing.correct
@@ -43,16 +43,23 @@ def test_a_launch_ends_while_the_next_one_starts(tmp_path: Path, lines: list[Com
         assert _said(tmp_path) == ["one begins", "two begins", "one ends"]
 
 
-def test_over_several_nodes_it_ends_before(tmp_path: Path, lines: list[Command]) -> None:
-    launches = Succession()
-    with launches.launch(lines[0], 2):
-        pass
-    with launches.launch(lines[1], 2):
-        assert _said(tmp_path) == ["one begins", "one ends", "two begins"]
+@pytest.mark.parametrize(("nodes", "launcher"), [(2, []), (1, ["srun", "--mpi=pmix"])])
+def test_over_several_nodes_or_by_a_batch_system_it_ends_before(
+    tmp_path: Path, lines: list[Command], embedded: Machine, nodes: int, launcher: list[str]
+) -> None:
+    assert embedded.mpi is not None
+    machine = embedded.model_copy(update={"mpi": embedded.mpi.model_copy(update={"launcher": launcher})})
+    launches = Succession(machine)
+    for line in lines:
+        with launches.launch(line, nodes):
+            pass
+    assert _said(tmp_path)[:3] == ["one begins", "one ends", "two begins"]
 
 
-def test_a_launch_that_fails_to_start_leaves_none_behind(tmp_path: Path, lines: list[Command]) -> None:
-    launches = Succession()
+def test_a_launch_that_fails_to_start_leaves_none_behind(
+    tmp_path: Path, lines: list[Command], embedded: Machine
+) -> None:
+    launches = Succession(embedded)
     with launches.launch(lines[0], 1):
         pass
     (tmp_path / "two").write_text("#!/bin/sh\nexit 3\n")

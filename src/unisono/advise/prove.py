@@ -279,7 +279,10 @@ class _Prover:
     commands: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     steady: Steady = field(default_factory=Steady)
-    succession: Succession = field(default_factory=Succession)
+    succession: Succession = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.succession = Succession(self.machine)
 
     def run(self, applied: Applied, points: Sequence[Point], seed: int) -> _Case:
         """All pairs of one case, or as many as make sense."""

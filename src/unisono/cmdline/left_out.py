@@ -10,7 +10,7 @@ import os
 from collections.abc import MutableMapping
 
 from unisono.core.language import N_
-from unisono.library.recorder import LIBRARY_NAME
+from unisono.core.vocabulary import LIBRARY_NAME
 from unisono.machine.description import Machine
 from unisono.mpi.launchers import LAUNCHERS
 from unisono.mpi.launchers.lines import PRELOAD, without_library

@@ -12,8 +12,8 @@ from unisono.cmdline.command import Command
 from unisono.commands.console import out, print_json
 from unisono.core.language import _, translated
 from unisono.core.sizes import format_size
+from unisono.core.vocabulary import LIBRARY_NAME
 from unisono.library.native import PROGRAM_NAME
-from unisono.library.recorder import LIBRARY_NAME
 from unisono.machine.description import Machine
 from unisono.results.engine import Foreign, foreign, line_of
 from unisono.search.planned import Estimate, estimate, planned

@@ -210,6 +210,8 @@ call; one without only what Open MPI's own files can say."""
 
 UNISONO = "unisono"
 """Its value, and that of `coll` for our own collectives."""
+LIBRARY_NAME = "libunisono.so"
+"""The file of our library that goes into ranks."""
 
 TWO_RANKS = "two_proc"
 """coll/tuned's algorithm that serves two ranks, and fails for others."""

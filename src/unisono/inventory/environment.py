@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from unisono.core.vocabulary import LIBRARY_NAME
+
 PREFIXES = (
     "UCX_",
     "MPI_UCX_",
@@ -70,7 +72,6 @@ _BY_THE_LAUNCHER = (
 
 _HANDED_ON = ("LD_PRELOAD", "SLURM_EXPORT_ENV")
 """What may put our library into ranks; a setting of MPI only where it does."""
-_OURS = "/libunisono.so"
 
 
 def read_environment(environment: Mapping[str, str]) -> dict[str, str]:
@@ -79,5 +80,5 @@ def read_environment(environment: Mapping[str, str]) -> dict[str, str]:
         name: value
         for name, value in sorted(environment.items())
         if (name.startswith(PREFIXES) and name not in _NOT_SETTINGS and not name.startswith(_BY_THE_LAUNCHER))
-        or (name in _HANDED_ON and _OURS in value)
+        or (name in _HANDED_ON and LIBRARY_NAME in value)
     }

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from unisono.core.vocabulary import LIBRARY_NAME
 from unisono.library.native import Target, built
 
-LIBRARY_NAME = "libunisono.so"
 RECORDER = Target(
     "unisono",
     f"intercept/{LIBRARY_NAME}",

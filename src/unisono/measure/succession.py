@@ -7,21 +7,25 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from unisono.cmdline.command import Command
+from unisono.machine.description import Machine
 from unisono.measure.session import Session
+from unisono.mpi.launchers import mpirun
 
 
 class Succession:
     """Two ranks take 0.09 s to start and 0.07 s to end, on two quiet cores. Nothing is measured before the last
     launch has ended. One thread at a time may use it."""
 
-    def __init__(self) -> None:
+    def __init__(self, machine: Machine) -> None:
+        # Others have a batch system start the ranks (srun; Hydra in a job), which lets a launch wait for the last one.
+        self._starts_ranks_itself = machine.mpi is not None and machine.mpi.starter.KIND == mpirun.KIND
         self._ending: threading.Thread | None = None
 
     @contextmanager
     def launch(self, line: Command, nodes: int) -> Iterator[Session]:
         """A launch on so many nodes. Over several the last one ends before it starts: network adapters have room for a
         number of processes, which it may need for itself. Raises LaunchError as Session does."""
-        if nodes > 1:
+        if nodes > 1 or not self._starts_ranks_itself:
             self._wait()
         try:
             session = Session(line.argv, line.env)

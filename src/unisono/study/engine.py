@@ -130,7 +130,7 @@ class Engine:
         self._oversubscribe = oversubscribe
         self._ours = ours
         self._progress = progress
-        self._succession = Succession()
+        self._succession = Succession(machine)
         self._start = time.monotonic()
         self._budget = math.inf if budget is None else max(budget, 1e-9)
         self._steady = steady or Steady(waiting=waiting)

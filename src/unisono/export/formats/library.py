@@ -15,6 +15,7 @@ from pathlib import Path
 from unisono.core.errors import UserError
 from unisono.core.language import N_, _
 from unisono.core.reading import read_text
+from unisono.core.vocabulary import LIBRARY_NAME
 from unisono.export import dispatch, keyval
 from unisono.export.carried import CARRIED_FILES, PREFIX, carried
 from unisono.export.content import Content
@@ -22,7 +23,7 @@ from unisono.export.placement_words import placement_comment
 from unisono.export.seen import Item
 from unisono.export.served import RULES_IN, SERVING, Put, adding, check_served
 from unisono.export.slurm_script import write_snippet
-from unisono.library.recorder import LIBRARY_NAME, recorder
+from unisono.library.recorder import recorder
 from unisono.mpi.family import Family
 from unisono.mpi.launchers.lines import PRELOAD, Line
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import shlex
 
 from unisono.core.language import N_, _
+from unisono.core.vocabulary import LIBRARY_NAME
 from unisono.export import arguments, dispatch
 from unisono.export.content import Content
 from unisono.export.placement_words import placement_comment
 from unisono.export.seen import Item
 from unisono.export.served import SERVING, check_served
-from unisono.library.recorder import LIBRARY_NAME
 from unisono.mpi.family import Family
 
 NAME = "rules"
