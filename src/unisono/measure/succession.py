@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from unisono.cmdline.command import Command
 from unisono.machine.description import Machine
 from unisono.measure.session import Session
-from unisono.mpi.launchers import mpirun
 
 
 class Succession:
@@ -17,15 +16,14 @@ class Succession:
     launch has ended. One thread at a time may use it."""
 
     def __init__(self, machine: Machine) -> None:
-        # Others have a batch system start the ranks (srun; Hydra in a job), which lets a launch wait for the last one.
-        self._starts_ranks_itself = machine.mpi is not None and machine.mpi.starter.KIND == mpirun.KIND
+        self._waits = machine.mpi is None or machine.mpi.starter.WAITS
         self._ending: threading.Thread | None = None
 
     @contextmanager
     def launch(self, line: Command, nodes: int) -> Iterator[Session]:
         """A launch on so many nodes. Over several the last one ends before it starts: network adapters have room for a
         number of processes, which it may need for itself. Raises LaunchError as Session does."""
-        if nodes > 1 or not self._starts_ranks_itself:
+        if nodes > 1 or self._waits:
             self._wait()
         try:
             session = Session(line.argv, line.env)

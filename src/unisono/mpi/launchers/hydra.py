@@ -33,6 +33,7 @@ PLACING: tuple[str, ...] = (*_RANKS, *_PER_NODE, *_BINDING)
 SETTING: tuple[str, ...] = ("genv", "env")
 HOSTS: tuple[str, ...] = ("hosts", "host")
 HANDS_ON = False
+WAITS = True  # in a job it asks the batch system
 _FLAGS = (
     "genvall",
     "genvnone",

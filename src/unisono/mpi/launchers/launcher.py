@@ -21,6 +21,9 @@ class Launcher(Protocol):
     """Options that name hosts, with their slots behind a colon."""
     HANDS_ON: bool
     """Whether the ranks get its own environment, on all nodes."""
+    WAITS: bool
+    """Whether a batch system may start the ranks, also those of its own node: it then may have a launch wait for the
+    end of the last one for longer than that takes."""
 
     def compilers(self, name: str) -> list[str]:
         """What the compiler wrapper of its MPI is called, likeliest first, beside a launcher of this name."""

@@ -31,6 +31,7 @@ PLACING: tuple[str, ...] = (*("n", "ntasks", "ntasks-per-node", "c", "cpus-per-t
 SETTING: tuple[str, ...] = ()
 HOSTS: tuple[str, ...] = ()
 HANDS_ON = True
+WAITS = True
 _EXPORT = "SLURM_EXPORT_ENV"
 
 _SRUN_FLAGS = """

@@ -36,6 +36,7 @@ PLACING: tuple[str, ...] = ("n", "np", "c", *_PLACED)
 SETTING: tuple[str, ...] = ("x",)
 HOSTS: tuple[str, ...] = ("host", "H")
 HANDS_ON = False
+WAITS = False
 _MCA = ("mca", "gmca", "omca", "gomca")
 _FILES = ("tune", "am", "amca")
 _LIST = "mca_base_env_list"
