@@ -169,6 +169,16 @@ def truths(folder: Path, ranks: int, name: str = "truth") -> dict[Key, Amount]:
     return {key: _sum(values) for key, values in rows.items()}
 
 
+def waited(folder: Path, name: str, rank: int) -> int:
+    """How long `rank` was in its calls of this name before the other of two ranks came to what ends them, in ns
+    (programs/stamp.h)."""
+    came = []
+    for at in (rank, 1 - rank):
+        lines = [line.split() for line in (folder / f"stamps.{at}").read_text().splitlines()]
+        came.append([int(time) for known, time in lines if known == name])
+    return sum(max(late - early, 0) for early, late in zip(*came, strict=True))
+
+
 def _sum(values: Sequence[Amount]) -> Amount:
     calls, sent, received = ([value[i] for value in values] for i in range(3))
     return sum(calls), _sum_known(sent), _sum_known(received)

@@ -2,6 +2,8 @@
  * MPI_COMM_WORLD with the tags and ranks that MPI_COMM_WORLD's messages have. Some rounds receive from any source and with
  * any tag, some by persistent requests; one receive is cancelled. With an argument, a request that is freed under way
  * closes the log of the receiver's messages. */
+#include "stamp.h"
+
 #include <mpi.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -13,6 +15,7 @@ static void receive(double *buffer, MPI_Comm comm, int round, MPI_Request *kept)
     int place, done, places[2];
     if (round >= 3) {
         MPI_Startall(2, kept);
+        stamp("Waitany");
         MPI_Waitany(2, kept, &place, MPI_STATUS_IGNORE);
         MPI_Waitall(2, kept, MPI_STATUSES_IGNORE);
         return;
@@ -20,9 +23,11 @@ static void receive(double *buffer, MPI_Comm comm, int round, MPI_Request *kept)
     MPI_Irecv(buffer, 8, MPI_DOUBLE, round == 1 ? MPI_ANY_SOURCE : 0, 5, comm, requests);
     MPI_Irecv(buffer + 8, 8, MPI_DOUBLE, 0, round == 1 ? MPI_ANY_TAG : 4, comm, requests + 1);
     if (round != 2) {
+        stamp("Waitall");
         MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
         return;
     }
+    stamp("Waitsome");
     MPI_Waitsome(2, requests, &done, places, MPI_STATUSES_IGNORE);
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
 }
@@ -45,17 +50,22 @@ int main(int count, char **words)
         if (rank == 0) {
             MPI_Recv(buffer, 0, MPI_DOUBLE, 1, 1, copy, MPI_STATUS_IGNORE);
             usleep(LATE);
+            stamp("Recv");
             MPI_Send(buffer, 8, MPI_DOUBLE, 1, 3, copy);
+            stamp("Ssend");
             MPI_Ssend(buffer, LARGE, MPI_DOUBLE, 1, 3, MPI_COMM_WORLD);
             MPI_Recv(buffer, 0, MPI_DOUBLE, 1, 1, copy, MPI_STATUS_IGNORE);
             usleep(LATE);
+            stamp(round >= 3 ? "Waitany" : round == 2 ? "Waitsome" : "Waitall");
             MPI_Isend(buffer, 8, MPI_DOUBLE, 1, 4, copy, requests);
             MPI_Isend(buffer, 8, MPI_DOUBLE, 1, 5, copy, requests + 1);
             MPI_Waitall(2, requests, statuses);
         } else {
             MPI_Send(buffer, 0, MPI_DOUBLE, 0, 1, copy);
+            stamp("Recv");
             MPI_Recv(buffer, 8, MPI_DOUBLE, MPI_ANY_SOURCE, MPI_ANY_TAG, copy, MPI_STATUS_IGNORE);
             usleep(LATE);
+            stamp("Ssend");
             MPI_Recv(buffer, LARGE, MPI_DOUBLE, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
             if (count > 1) {
                 MPI_Isend(buffer, 0, MPI_DOUBLE, 0, 1, copy, requests);
@@ -74,5 +84,5 @@ int main(int count, char **words)
     MPI_Request_free(kept);
     MPI_Request_free(kept + 1);
     MPI_Finalize();
-    return 0;
+    return rank >= 2 || stamps_written(rank) ? 0 : 2;
 }
