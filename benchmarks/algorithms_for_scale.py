@@ -2,6 +2,7 @@
 
     python benchmarks/algorithms_for_scale.py --keep FILE.jsonl               simulates what the file has not yet
     python benchmarks/algorithms_for_scale.py --keep FILE.jsonl --markdown    prints the tables, simulates nothing
+    python benchmarks/algorithms_for_scale.py --keep FILE.jsonl --markdown --picture FILE.svg    and draws who wins
 
 `benchmarks/data/algorithms-for-scale.jsonl` is what docs/algorithms-for-scale.md has. Simulated with SimGrid: our C
 sources, and SimGrid's forms of what Open MPI's and MPICH's own rules choose. Copies and combining cost nothing on both
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +26,7 @@ from unisono.core.sizes import format_size
 from unisono.simulate.files import platform as read_platform
 from unisono.simulate.platforms import Number, Platform
 from unisono.simulate.run import Run
+from unisono.simulate.winners import Winners, draw
 
 START = Number(0.2e-6, "assumed: what an adapter of 100 Gbit/s takes for a short message, roughly")
 NEW = {
@@ -159,6 +162,43 @@ def _lead(row: Row) -> tuple[str, float] | None:
     return (best[0][1], best[1][0] / best[0][0]) if len(best) == 2 else None
 
 
+def _winner(row: Row) -> tuple[str, float] | None:
+    """The fastest of all of ours, and how many times as fast as the better of the peers' choices it is."""
+    best = min(((time, name) for name, time in _times(row).items()), default=None)
+    return (best[1], min(row["peers"].values()) / best[0]) if best and row["peers"] else None
+
+
+def _summary(rows: list[Row]) -> list[str]:
+    """A line for each collective and message size: who wins on how many machines, and how far ahead of the peers."""
+    lines = ["| collective | message | fastest of ours, on so many machines | against Open MPI and MPICH |"]
+    lines.append("|---" * 4 + "|")
+    for collective, sizes in SIZES.items():
+        for size in sizes:
+            some = [row for row in rows if (row["collective"], row["size"]) == (collective, size)]
+            found = [winner for row in some if (winner := _winner(row)) is not None]
+            names = ", ".join(f"`{name}` {n}" for name, n in Counter(name for name, _ in found).most_common())
+            ratios = [ratio for _, ratio in found]
+            gain = f"{geometric_mean(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+            lines.append(f"| {collective} | {format_size(size) if size else ''} | {names} | {gain} |")
+    return [*lines, ""]
+
+
+def _picture(rows: list[Row]) -> str:
+    """A map for each collective: machines down, message sizes across."""
+    maps = []
+    for collective, sizes in SIZES.items():
+        columns = {size: format_size(size) if size else "barrier" for size in sizes}
+        cells: dict[str, dict[str, tuple[str, float]]] = {}
+        for row in rows:
+            winner = _winner(row) if row["collective"] == collective else None
+            if winner is not None:
+                machine = f"{row['machine']}, {row['nodes']} x {row['ppn']}"
+                cells.setdefault(machine, {})[columns[row["size"]]] = winner
+        note = "our fastest algorithm, and how many times as fast it is as the better of Open MPI's and MPICH's choice"
+        maps.append(Winners(collective, note, list(columns.values()), cells))
+    return draw(maps)
+
+
 def _table(rows: list[Row], collective: str) -> list[str]:
     """A line for each machine; in a cell the two ratios, and which of the new it was where there are several."""
     cells: dict[str, dict[int, str]] = {}
@@ -176,8 +216,8 @@ def _table(rows: list[Row], collective: str) -> list[str]:
 
 
 def markdown(rows: list[Row]) -> str:
-    """A table for each collective, and where each algorithm is the best of ours by more than 2 %."""
-    lines = [line for collective in NEW for line in _table(rows, collective)]
+    """Who wins where, a table for each collective, and where each algorithm is the best of ours by more than 2 %."""
+    lines = [*_summary(rows), *(line for collective in NEW for line in _table(rows, collective))]
     won: dict[tuple[str, str], list[tuple[float, bool]]] = {}
     cells: dict[str, int] = {}
     for row in rows:
@@ -205,6 +245,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--keep", type=Path, required=True, metavar="FILE.jsonl")
     parser.add_argument("--markdown", action="store_true", help="print what is kept, simulate nothing")
+    parser.add_argument("--picture", type=Path, metavar="FILE.svg", help="draw which algorithm is the fastest where")
     parser.add_argument("--deadline", type=float, default=200.0, metavar="S", help="for each simulation")
     parser.add_argument("--most", type=int, default=1000, metavar="NODES", help="machines of so many, and smaller ones")
     given = parser.parse_args()
@@ -218,6 +259,8 @@ def main() -> None:
         at = rows.index(kept[0]) if kept else len(rows)
         rows = [*rows[:at], *found, *(row for row in rows[at:] if row not in kept)]
         given.keep.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    if given.picture:
+        given.picture.write_text(_picture(rows))
     print(markdown(rows))
 
 

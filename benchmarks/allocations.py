@@ -3,6 +3,7 @@
     python -m benchmarks.allocations leonardo_allocations.tar.gz leonardo_map.txt
     python -m benchmarks.allocations ALLOCATIONS MAP --ppn 32 --bytes 1M      other ranks a node, other sizes
     python -m benchmarks.allocations ALLOCATIONS MAP --shuffle 1              ranks on the nodes in a drawn order
+    python -m benchmarks.allocations ALLOCATIONS MAP --picture FILE.svg       and a chart by size of job
 
 ALLOCATIONS is an archive with a file of host names for each job, MAP says which cell of the dragonfly each node is in:
 both as HLC-Lab/pico has them (tracer/, MIT). Builds `native/tests/allocations.c`, which calls the library's own
@@ -32,6 +33,7 @@ from unisono.core.errors import UserError
 from unisono.core.sizes import format_size, parse_size
 from unisono.inventory.describe import describe
 from unisono.library.native import Target, built
+from unisono.simulate.picture import Chart, draw
 
 PROGRAM = Target(
     "allocations",
@@ -41,6 +43,8 @@ PROGRAM = Target(
 )
 CLASSES = ((2, 7), (8, 15), (16, 63), (64, 1 << 20))
 """Sizes of jobs, in nodes."""
+DRAWN = (*((1 << power, (2 << power) - 1) for power in range(1, 7)), (128, 1 << 20))
+"""Sizes of jobs in the chart: a point for each doubling."""
 MOST_WORSE = 0.05
 _SAME = 1e-6
 """Numbers are printed with nine digits."""
@@ -146,6 +150,37 @@ def _by_size_of_job(console: Console, rows: Sequence[Row], nodes: Sequence[int],
     return good
 
 
+def charts(rows: Sequence[Row], nodes: Sequence[int], size: int) -> list[Chart]:
+    """Bytes between groups over those of each rival, by size of job."""
+    drawn = []
+    for collective in dict.fromkeys(row.collective for row in rows):
+        some = [row for row in rows if row.collective == collective and row.bytes == size]
+        if collective != "reduce":  # the same numbers as a bcast's, the other way
+            curves: dict[str, dict[int, float]] = {rival: {} for rival in some[0].rivals}
+            for low, high in DRAWN:
+                of_class = [row for row in some if low <= nodes[row.job] <= high]
+                for rival, curve in curves.items():
+                    if of_class:
+                        curve[low] = mean_ratio(of_class, rival)
+            title = f"{collective}{' and reduce' if collective == 'bcast' else ''}, {format_size(size)}"
+            note = "bytes between cells: ours over the other algorithm's; across: nodes of the job"
+            named = {_drawn_name(rival, collective): curve for rival, curve in curves.items()}
+            named = dict(sorted(named.items(), key=lambda pair: ("binomial" not in pair[0], pair[0])))
+            drawn.append(Chart(title, note, named, unit="", label=_job_class))
+    return drawn
+
+
+def _drawn_name(rival: str, collective: str) -> str:
+    """A binomial tree or butterfly without more words is the other of the two orders."""
+    other = "near first" if collective == "allgather" else "far first"
+    return f"over binomial, {other}" if rival == "binomial" else f"over {rival}"
+
+
+def _job_class(low: int) -> str:
+    high = dict(DRAWN)[low]
+    return f"{low} to {high}" if high < 1 << 20 else f"{low}+"
+
+
 def _by_message(console: Console, rows: Sequence[Row]) -> None:
     collectives = list(dict.fromkeys(row.collective for row in rows))
     table = Table(
@@ -171,6 +206,7 @@ def main() -> int:
         "--bytes", default="16M", help="message of the first tables: the vector, or all that is gathered"
     )
     parser.add_argument("--shuffle", type=int, metavar="SEED", help="ranks over the job's nodes in a drawn order")
+    parser.add_argument("--picture", type=Path, metavar="FILE.svg", help="draw the first tables by size of job")
     parser.add_argument("--mpicc", help="the MPI's compiler (default: of the first MPI found)")
     options = parser.parse_args()
     console = Console(highlight=False, width=140)
@@ -185,8 +221,8 @@ def main() -> int:
             raise UserError(f"{options.map}: {error.strerror}") from None
         found = jobs(options.allocations, cell_of)
         if options.shuffle is not None:
-            draw = random.Random(options.shuffle)
-            found = [draw.sample(job, len(job)) for job in found]
+            order = random.Random(options.shuffle)
+            found = [order.sample(job, len(job)) for job in found]
         rows = counted(built(PROGRAM, mpicc), found, options.ppn)
         size = parse_size(options.bytes)
         if size not in {row.bytes for row in rows}:
@@ -201,6 +237,8 @@ def main() -> int:
     )
     good = _by_size_of_job(console, rows, [len(job) for job in found], size)
     _by_message(console, rows)
+    if options.picture:
+        options.picture.write_text(draw(charts(rows, [len(job) for job in found], size)))
     return 0 if good else 1
 
 

@@ -60,3 +60,16 @@ def test_the_choice_in_made_up_jobs(installed: Installed) -> None:
     assert allocations.worse([bcast, allreduce], "ring") == 0 and allocations.worse([bcast]) == 0
     assert allocations.mean_ratio([allreduce], "ring") == pytest.approx(2 / 30)
     assert allocations.best_single([allreduce]) in allreduce.rivals
+
+
+def test_a_chart_has_a_point_for_each_doubling_of_nodes() -> None:
+    """Geometric means of ours over each rival's bytes, by the size of the job; both orders of a binomial tree named."""
+    rivals = {"binomial": 8.0, "binomial, far first": 4.0, "ring": 2.0}
+    rows = [allocations.Row(job, "allgather", 1024, "ring", ours, rivals) for job, ours in enumerate((1.0, 4.0, 2.0))]
+    (chart,) = allocations.charts(rows, [4, 7, 200], 1024)
+    assert chart.curves == {
+        "over binomial, far first": {4: pytest.approx(0.5), 128: pytest.approx(0.5)},
+        "over binomial, near first": {4: pytest.approx(0.25), 128: pytest.approx(0.25)},
+        "over ring": {4: pytest.approx(1), 128: pytest.approx(1)},
+    }
+    assert [chart.label(low) for low in chart.curves["over ring"]] == ["4 to 7", "128+"]

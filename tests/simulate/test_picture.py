@@ -4,6 +4,8 @@ import re
 from itertools import pairwise
 
 from unisono.simulate.picture import Chart, Panel, draw
+from unisono.simulate.winners import Winners
+from unisono.simulate.winners import draw as draw_winners
 
 
 def test_axes_are_in_units_that_people_read() -> None:
@@ -38,3 +40,11 @@ def test_sizes_below_the_axis_have_room_beside_each_other() -> None:
     written = [(float(x), word) for x, word in re.findall(r'x="([0-9.]+)"[^>]*middle"[^>]*>([^<]+)<', svg)]
     assert [word for _, word in written] == ["8 B", "512 B", "32 KiB", "2 MiB"]
     assert all(after[0] - before[0] >= 52 for before, after in pairwise(written))
+
+
+def test_a_map_names_each_winner_once_and_shows_where_it_is_slower() -> None:
+    cells = {"torus": {"8 B": ("trees", 0.9), "1 KiB": ("rings", 2.5)}, "fat tree": {"8 B": ("trees", 1.2)}}
+    svg = draw_winners([Winners("bcast", "", ["8 B", "1 KiB"], cells)])
+    assert re.findall(r">([A-Z]  \w+)<", svg) == ["A  trees", "B  rings"]
+    assert re.findall(r">([A-Z] [0-9.]+)<", svg) == ["A 0.90", "B 2.50", "A 1.20"]
+    assert re.findall(r'bold"[^>]*>([A-Z] [0-9.]+)<', svg) == ["A 0.90"]
