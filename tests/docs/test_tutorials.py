@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -35,7 +36,9 @@ GIVEN = {
     "README.md": [APP, TUNING, STUDIES, OUTPUTS],
     "docs/collectives.md": [APP, TUNING],
     "docs/exports.md": [f"mkdir -p unisono-out && cp {ROOT}/tests/docs/tuned.toml unisono-out/tuning.toml"],
+    "docs/imported-results.md": [OUTPUTS],
     "docs/reproducible-sums.md": [APP],
+    "docs/study-files.md": [f"echo {shlex.quote(files(ROOT / 'docs' / 'study-files.md', '[study]'))} > mine.toml"],
     "docs/profile-a-program.md": ["unisono tune quick --collective alltoall --collective reduce --ppn 2 --budget 60s"],
     "docs/tune-this-machine.md": [APP, f"cp {ROOT}/studies/quick.toml my-study.toml"],
     "docs/tune-under-slurm.md": ["unisono vcluster up --nodes 4 --ppn 2 --slurm"],
