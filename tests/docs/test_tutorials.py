@@ -68,6 +68,8 @@ NOT_RUN: dict[str, Callable[[], str]] = {
     "make tune": lambda: "installs from a package registry; the rest of it is unisono tune",
     "make test": lambda: "this is it",
     "make install": lambda: "installs from a package registry",
+    "python3 tools/make_venv.py /opt": lambda: "writes into /opt",
+    "/opt/unisono/bin/pip install": lambda: "installs from a package registry",
     "pip install": lambda: "installs from a package registry",
     "mpirun -x LD_PRELOAD=...": lambda: "shows what unisono run prints, with dots",
     "unisono profile import": lambda: "needs a file of Score-P",
