@@ -4,6 +4,7 @@
     python -m benchmarks.collectives_nodes --layout 4x2 --collective bcast --size 16384 --rounds 1
     python -m benchmarks.collectives_nodes --keep times.jsonl --minutes 4      again and again until nothing is missing
     python -m benchmarks.collectives_nodes --mpich VENV/bin/mpiexec --intel VENV/bin/mpiexec
+    python -m benchmarks.collectives_nodes --keep times.jsonl --markdown               print it, and measure nothing
 
 Links of 1 Gbit/s between namespaces of this machine (tests/cluster). In every round each peer is launched by itself:
 Open MPI as it is, Open MPI without HAN, MPICH where it is installed, Intel MPI where it is given (it runs the program
@@ -301,6 +302,19 @@ def show(console: Console, made: list[Row]) -> None:
     console.print(table)
 
 
+def markdown(made: list[Row]) -> str:
+    """The table of docs/how-fast-our-collectives-are.md."""
+    lines = [
+        "| layout | collective | size | ours, us | best other MPI, us | other / ours | limit / ours |",
+        "|---" * 7 + "|",
+    ]
+    for row in made:
+        layout, collective, size, name, over, ours, _, ratio, share, _ = words(row)
+        peer = f"{row.rival} {row.peers[row.rival]:.0f}"
+        lines.append(f"| {layout} | {collective} | {size} | `{name}` over {over} {ours} | {peer} | {ratio} | {share} |")
+    return "\n".join(lines)
+
+
 def mean(ratios: Iterable[float]) -> float | None:
     """Geometric; None of none."""
     logarithms = [math.log(ratio) for ratio in ratios]
@@ -328,6 +342,9 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, metavar="FILE", help="append every launch, and measure only what it lacks")
     parser.add_argument("--minutes", type=float, default=math.inf, help="begin no launch after so long")
     parser.add_argument("--deadline", type=float, default=120, help="seconds a launch may take")
+    parser.add_argument(
+        "--markdown", action="store_true", help="print the table of what --keep has, and measure nothing"
+    )
     arguments = parser.parse_args()
     arguments.size = arguments.size or list(SIZES)
     console, kept = Console(width=170), Kept(arguments.keep)
@@ -337,14 +354,18 @@ def main() -> int:
     try:
         for layout in arguments.layout or ["4x2", "2x4"]:
             for collective in arguments.collective or COLLECTIVES:
-                complete = measure(arguments, layout, collective, kept, end) and complete
+                if not arguments.markdown:
+                    complete = measure(arguments, layout, collective, kept, end) and complete
                 made = list(rows(kept, layout, collective))
-                if made:
+                if made and not arguments.markdown:
                     show(console, made)
                 everything += made
     except (ClusterError, UserError) as error:
         sys.stderr.write(f"{error}\n")
         return 2
+    if arguments.markdown:
+        print(markdown(everything))
+        return 0
     large = [row for row in everything if row.size >= LARGE]
     gains = gained(large)
     for peer, gain in gains.items():

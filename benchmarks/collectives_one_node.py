@@ -3,7 +3,7 @@
     python benchmarks/collectives_one_node.py                          about ten minutes
     python benchmarks/collectives_one_node.py --mpich VENV/bin/mpiexec --intel VENV/bin/mpiexec --ranks 2 --rounds 3
     python benchmarks/collectives_one_node.py --keep times.jsonl --minutes 2       again and again until it is complete
-    python benchmarks/collectives_one_node.py --keep times.jsonl --markdown        the tables of docs/collectives.md
+    python benchmarks/collectives_one_node.py --keep times.jsonl --markdown        print it, and measure nothing
 
 unisono-bench measures everything, with its own synchronisation and completion times (docs/how-unisono-measures.md).
 A round launches for every collective, in turn: Open MPI over ob1 and over UCX, with our library in the ranks, each of
@@ -15,7 +15,8 @@ measured in the usual state is measured again. Prints, a size: our best algorith
 peer / ours, best peer / choice, best of ours / choice (in the launches of the choice), and how far we are from the
 physical limit. Medians over rounds; ours, the choice and every peer each by the quicker of ob1 and UCX. The last line
 is JSON. With more ranks than CPUs they are bound, as many to a core or (--uneven) three of four to the first, and four
-collectives of four sizes are measured.
+collectives of four sizes are measured. With --markdown it prints the tables of docs/how-fast-our-collectives-are.md;
+its charts are benchmarks/collectives_charts.py's.
 """
 
 from __future__ import annotations
@@ -25,15 +26,13 @@ import contextlib
 import json
 import math
 import os
-import statistics
 import sys
 import time
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
 
-from one_node_peers import MODEL, Peer, open_mpi, other
+from one_node_kept import Kept, Launch, rows
+from one_node_peers import Peer, open_mpi, other
 from one_node_tables import Row, markdown, mean, number
 from rich.console import Console
 from rich.table import Table
@@ -45,8 +44,6 @@ from unisono.core.vocabulary import Setting
 from unisono.inventory.describe import describe
 from unisono.library.native import bench_program
 from unisono.machine.description import Machine
-from unisono.measure.limits import floor
-from unisono.measure.protocol import Limits
 from unisono.measure.session import Session
 from unisono.parameters.spelling import call_words
 
@@ -58,21 +55,8 @@ SECONDS = 0.004
 CROWDED_SECONDS = 0.02
 """Where ranks share CPUs: calls take longer, and the system moves ranks from one CPU to the other."""
 COMPONENTS = ("tuned", "sm", "han", "adapt", "basic", "libnbc")
-AS_IS = ("Open MPI ob1/", "Open MPI UCX/")
-"""Open MPI with none of its components or algorithms asked for."""
-UNUSUAL = 1.8
-"""A state so many times as slow as the usual one is another (unisono.measure.steady)."""
 TRIES = 3
 """How often what was measured in another state is measured again, in a round."""
-
-
-@dataclass(frozen=True)
-class Launch:
-    times: dict[int, dict[str, float]]
-    """Size -> who, "" for what serves by itself -> seconds. Ours begin with "unisono/"."""
-    states: dict[int, float]
-    """Size -> the machine's state (unisono.measure.steady), the worse of before and after; 0: unknown."""
-    limits: Limits | None
 
 
 def settings_of(session: Session, machine: Machine, peer: Peer, collective: str, ranks: int) -> dict[str, int]:
@@ -133,72 +117,6 @@ def measure(peer: Peer, machine: Machine, collective: str, sizes: Iterable[int],
     return Launch(times, states, limits)
 
 
-class Kept:
-    """What was measured, launch by launch: a file that later runs go on from, or only this run's memory."""
-
-    def __init__(self, file: Path | None) -> None:
-        self.file = file
-        self.launches: list[tuple[tuple[int, str, str], Launch]] = []
-        for line in file.read_text().splitlines() if file and file.exists() else []:
-            one = json.loads(line)
-            times = {int(size): by_who for size, by_who in one["times"].items()}
-            states = {int(size): state for size, state in one["states"].items()}
-            limits = one["limits"] and Limits.model_validate(one["limits"], strict=False)
-            self.launches.append(((one["turn"], one["collective"], one["peer"]), Launch(times, states, limits)))
-
-    def add(self, turn: int, collective: str, peer: str, launch: Launch) -> None:
-        self.launches.append(((turn, collective, peer), launch))
-        if self.file:
-            limits = launch.limits and launch.limits.model_dump()
-            one = {"turn": turn, "collective": collective, "peer": peer, "times": launch.times}
-            with self.file.open("a") as file:
-                file.write(json.dumps({**one, "states": launch.states, "limits": limits}) + "\n")
-
-    def usual(self, state: float) -> bool:
-        """Whether a state is the machine's usual one: that of the better half, of all launches so far."""
-        seen = sorted(state for _, launch in self.launches for state in launch.states.values())
-        return not seen or state <= UNUSUAL * seen[len(seen) // 4]
-
-    def missing(self, turn: int, collective: str, peer: str, sizes: Iterable[int]) -> list[int]:
-        """Of these sizes what was not yet measured in the usual state."""
-        states = [launch.states for key, launch in self.launches if key == (turn, collective, peer)]
-        return [size for size in sizes if not any(size in of and self.usual(of[size]) for of in states)]
-
-    def times(self, collective: str, size: int) -> dict[str, list[float]]:
-        """Seconds of each round, by "PEER/WHAT", where they were measured in the usual state; else in whatever was."""
-        usual: dict[str, list[float]] = defaultdict(list)
-        others: dict[str, list[float]] = defaultdict(list)
-        for (_, of, peer), launch in self.launches:
-            found = usual if self.usual(launch.states.get(size, 0.0)) else others
-            for who, seconds in launch.times.get(size, {}).items() if of == collective else ():
-                found[f"{peer}/{who}"].append(seconds)
-        return {**others, **usual}
-
-    def limits(self, collective: str | None = None) -> list[Limits]:
-        """What launches in the usual state found of the machine itself."""
-        return [
-            launch.limits
-            for (_, of, _), launch in self.launches
-            if of == (collective or of)
-            and launch.limits
-            and launch.limits.flags_ns
-            and all(map(self.usual, [launch.limits.flags_ns, *launch.states.values()]))
-        ]
-
-    def bound(self, collective: str, ranks: int, size: int) -> float | None:
-        """The middle of the bounds that the launches of a collective found."""
-        bounds = [bound for limits in self.limits(collective) if (bound := floor(limits, collective, 1, ranks, size))]
-        return statistics.median(bounds) if bounds else None
-
-    def copy_rates(self) -> dict[int, float]:
-        """Bytes -> 1e9 bytes a second, all copying at once."""
-        found: dict[int, list[float]] = defaultdict(list)
-        for limits in self.limits():
-            for rate in limits.copy_rates:
-                found[rate.bytes].append(rate.gbps_all)
-        return {size: statistics.median(rates) for size, rates in found.items()}
-
-
 def rounds(given: argparse.Namespace, machine: Machine, peers: list[Peer], kept: Kept) -> bool:
     """Measures what is missing; False when the time was over before."""
     end = time.monotonic() + 60 * given.minutes
@@ -216,46 +134,6 @@ def rounds(given: argparse.Namespace, machine: Machine, peers: list[Peer], kept:
                 except LaunchError as error:
                     sys.stderr.write(f"{peer.name}: {error}\n")
     return True
-
-
-def best(middle: dict[str, float], *, ours: bool, choosing: bool) -> tuple[float, str] | None:
-    """The quickest of ours, or of all else, in the launches that choose or in the others."""
-    found = [
-        (seconds, who)
-        for who, seconds in middle.items()
-        if ("/unisono/" in who) == ours and who.startswith(MODEL) == choosing
-    ]
-    return min(found, default=None)
-
-
-def rows(kept: Kept, given: argparse.Namespace) -> Iterator[Row]:
-    for collective in given.collective:
-        for size in given.size:
-            middle = {who: statistics.median(values) for who, values in kept.times(collective, size).items()}
-            mine, rival = best(middle, ours=True, choosing=False), best(middle, ours=False, choosing=False)
-            chosen, beside = best(middle, ours=False, choosing=True), best(middle, ours=True, choosing=True)
-            if mine is None or rival is None:
-                continue
-            bound = kept.bound(collective, given.ranks, size)
-            as_is = min((middle[who] for who in AS_IS if who in middle), default=None)
-            yield {
-                "collective": collective,
-                "size": size,
-                "best": mine[1].split("/unisono/")[1],
-                "ours_us": mine[0] * 1e6,
-                "chosen_us": chosen[0] * 1e6 if chosen else None,
-                "rival": rival[1].replace("/", " ", 1).strip(),
-                "rival_us": rival[0] * 1e6,
-                "ratio": rival[0] / mine[0],
-                "chosen_ratio": rival[0] / chosen[0] if chosen else None,
-                "as_is_ratio": as_is / mine[0] if as_is else None,
-                "as_is_chosen_ratio": as_is / chosen[0] if as_is and chosen else None,
-                "choice_of_best": beside[0] / chosen[0] if chosen and beside else None,
-                "beside": beside[1].split("/unisono/")[1] if beside else None,
-                "of_limit": bound / mine[0] if bound else None,
-                "rival_of_limit": bound / rival[0] if bound else None,
-                "all_us": {who: seconds * 1e6 for who, seconds in middle.items()},
-            }
 
 
 def show(console: Console, made: list[Row]) -> None:
@@ -303,8 +181,16 @@ def main() -> int:
     parser.add_argument("--size", action="append", type=int, metavar="BYTES")
     parser.add_argument("--keep", type=Path, metavar="FILE", help="append every launch, and measure only what it lacks")
     parser.add_argument("--minutes", type=float, default=math.inf, help="begin no launch after so long")
-    parser.add_argument("--markdown", action="store_true", help="print what docs/collectives.md has of it")
+    parser.add_argument(
+        "--markdown", action="store_true", help="print the tables of what --keep has of it, and measure nothing"
+    )
     given = parser.parse_args()
+    kept = Kept(given.keep)
+    if given.markdown:
+        collectives = given.collective or [name for name in COLLECTIVES if name in kept.collectives]
+        found = list(rows(kept, collectives, given.size or kept.sizes, given.ranks))
+        print(markdown(found, kept.copy_rates()) if found else "nothing was measured")
+        return 0 if found else 2
     machine = describe(given.mpirun)
     crowded = given.ranks > len(machine.cpus)
     given.collective = given.collective or list(CROWDED_COLLECTIVES if crowded else COLLECTIVES)
@@ -316,14 +202,10 @@ def main() -> int:
     peers = open_mpi(machine, given.ranks, uneven=given.uneven)
     peers += [other("MPICH", given.mpich, given.mpich, given.ranks, crowded)] if given.mpich else []
     peers += [other("Intel MPI", given.intel, given.mpich, given.ranks, crowded)] if given.intel and given.mpich else []
-    kept = Kept(given.keep)
     complete = rounds(given, machine, peers, kept)
-    made = list(rows(kept, given))
+    made = list(rows(kept, given.collective, given.size, given.ranks))
     if not made:
         sys.exit("nothing was measured")
-    if given.markdown:
-        print(markdown(made, kept.copy_rates(), crowded=crowded))
-        return 0
     show(Console(width=150), made)
     ratios = [number(row, "ratio") for row in made]
     chosen = [number(row, "chosen_ratio") for row in made if row["chosen_ratio"]]

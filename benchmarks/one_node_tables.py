@@ -1,4 +1,4 @@
-"""The tables and sentences of docs/collectives.md from the rows of collectives_one_node.py, in Markdown."""
+"""The tables of docs/how-fast-our-collectives-are.md from the rows of collectives_one_node.py, in Markdown."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from unisono.core.sizes import format_size
 Row = dict[str, object]
 NEAR = 0.95
 """The choice is as good as the best of ours from here on."""
+FEW = 4
+"""So many message sizes stand beside each other in one table."""
 MIDDLE, LARGE = 16 << 10, 1 << 20
 """Bytes from which a size is called middle, and large."""
 
@@ -25,17 +27,35 @@ def mean(values: Iterable[float | None]) -> float | None:
     return statistics.geometric_mean(known) if known else None
 
 
-def markdown(rows: Sequence[Row], copy_rates: Mapping[int, float], *, crowded: bool) -> str:
-    table = _by_size(rows) if crowded else _cells(rows)
+def markdown(rows: Sequence[Row], copy_rates: Mapping[int, float]) -> str:
+    """Of many sizes the means in short tables and every time in a long one, folded; of few sizes the times alone."""
+    if len({row["size"] for row in rows}) <= FEW:
+        tables = _by_size(rows)
+    else:
+        folded = ["<details><summary>Every collective and message size</summary>", "", *_cells(rows), "", "</details>"]
+        tables = [*means_by("size", rows), "", *means_by("collective", rows), "", *folded]
     rates = ", ".join(f"{format_size(size)} {rate:.0f}" for size, rate in copy_rates.items())
     copies = [f"all ranks copying at once, GB/s: {rates}"] if rates else []
-    return "\n".join([*table, "", *_means(rows), *copies])
+    return "\n".join([*tables, "", *_means(rows), *copies])
+
+
+def means_by(name: str, rows: Sequence[Row]) -> list[str]:
+    """Geometric means, a column for each message size or each collective."""
+    groups: dict[object, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(row[name], []).append(row)
+    columns = [format_size(int(str(value))) if name == "size" else str(value) for value in groups]
+    lines = [f"| | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
+    for words, ratio in (("best other / best of ours", "ratio"), ("best other / choice", "chosen_ratio")):
+        means = [_ratio(mean(number(row, ratio) for row in some)) for some in groups.values()]
+        lines.append(f"| {words} | {' | '.join(means)} |")
+    return lines
 
 
 def _cells(rows: Sequence[Row]) -> list[str]:
     """A line for each collective and size."""
-    names = ("collective", "size", "best of ours", "choice", "best peer", "peer / ours", "peer / choice")
-    lines = [f"| {' | '.join(names)} | physical limit / ours |", "|---" * (len(names) + 1) + "|"]
+    names = ("collective", "size", "best of ours, us", "choice, us", "best other, us", "other / ours", "other / choice")
+    lines = [f"| {' | '.join(names)} | limit / ours |", "|---" * (len(names) + 1) + "|"]
     for row in rows:
         limit = number(row, "of_limit")
         texts = (
@@ -53,7 +73,7 @@ def _cells(rows: Sequence[Row]) -> list[str]:
 
 
 def _by_size(rows: Sequence[Row]) -> list[str]:
-    """A line for each collective: ours / best peer at every size."""
+    """A line for each collective: the best of ours / the best other way at every size, microseconds."""
     sizes = sorted({int(str(row["size"])) for row in rows})
     found = {(row["collective"], row["size"]): f"{_us(row, 'ours_us')} / {_us(row, 'rival_us')}" for row in rows}
     lines = [f"| | {' | '.join(map(format_size, sizes))} |", "|---" * (len(sizes) + 1) + "|"]
@@ -67,9 +87,10 @@ def _means(rows: Sequence[Row]) -> list[str]:
         least = min(some, key=lambda row: number(row, "ratio") or 0.0)
         known = [row for row in some if row["chosen_ratio"] is not None]
         worst = min(known, key=lambda row: number(row, "chosen_ratio") or 0.0, default=None)
-        text = f"{of}: peer / ours {_ratio(mean(number(row, 'ratio') for row in some))}, least {_cell(least, 'ratio')}"
+        middle = _ratio(mean(number(row, "ratio") for row in some))
+        text = f"{of}: best other / best of ours {middle}, least {_cell(least, 'ratio')}"
         if worst is not None:
-            text += f"; peer / choice {_ratio(mean(number(row, 'chosen_ratio') for row in some))}"
+            text += f"; best other / choice {_ratio(mean(number(row, 'chosen_ratio') for row in some))}"
             text += f", least {_cell(worst, 'chosen_ratio')}"
         return text
 

@@ -15,6 +15,7 @@ from typer.core import TyperCommand
 from unisono import __version__, cli_hybrid, cli_language, cli_profile, cli_simulate, cli_study, cli_vcluster
 from unisono.cli_options import (
     OUT,
+    TUNING,
     CommandLine,
     For,
     Hosts,
@@ -132,7 +133,7 @@ def report(
 
 
 @app.command(epilog="Example: unisono show unisono-out/tuning.toml")
-def show(tuning: TuningFile, json: Json = False) -> None:
+def show(tuning: TuningFile = TUNING, json: Json = False) -> None:
     """Show what a tuning decides and what that gains. Also say whether it fits this machine."""
     from unisono.commands.reading import show as command
 
@@ -141,9 +142,9 @@ def show(tuning: TuningFile, json: Json = False) -> None:
 
 @app.command(epilog="Example: unisono lookup tuning.toml --collective alltoall --nodes 1 --ppn 36 --size 512K --why")
 def lookup(
-    tuning: TuningFile,
     collective: LookedUp,
     size: LookedUpSize,
+    tuning: TuningFile = TUNING,
     nodes: LookedUpNodes = None,
     ppn: LookedUpPpn = None,
     for_: For = None,
@@ -163,9 +164,9 @@ def lookup(
 
 @app.command(hidden=True)
 def explain(
-    tuning: TuningFile,
     collective: LookedUp,
     size: LookedUpSize,
+    tuning: TuningFile = TUNING,
     nodes: LookedUpNodes = None,
     ppn: LookedUpPpn = None,
     for_: For = None,
@@ -173,7 +174,7 @@ def explain(
     json: Json = False,
 ) -> None:
     """The same as lookup --why, by the name that it had."""
-    lookup(tuning, collective, size, nodes, ppn, for_, weights, True, json)
+    lookup(collective, size, tuning, nodes, ppn, for_, weights, True, json)
 
 
 class _Export(TyperCommand):
@@ -188,10 +189,10 @@ class _Export(TyperCommand):
 
 @app.command(cls=_Export, epilog="Example: unisono export tuning.toml --format openmpi -o /etc/openmpi --check")
 def export(
-    tuning: TuningFile,
     format: Annotated[
         str, typer.Option(metavar="FORMAT", help="list: what each is, and whether it can say this plan.")
     ],
+    tuning: TuningFile = TUNING,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Where the files go.")] = OUT / "export",
     check: Annotated[bool, typer.Option("--check", help="Launch, and show that the MPI really took it.")] = False,
     for_: For = None,
@@ -238,8 +239,8 @@ _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 @app.command(context_settings=_PASS_ON, epilog="Example: unisono run --tuning tuning.toml -- mpirun -n 8 ./app")
 def run(
-    tuning: TuningOption,
     command_line: CommandLine,
+    tuning: TuningOption = TUNING,
     layout: Annotated[
         bool,
         typer.Option(
@@ -274,8 +275,8 @@ def run(
     epilog="Example: unisono verify --tuning tuning.toml --metric 'Time in seconds = *([0-9.]+)' -- mpirun -n 8 ./app",
 )
 def verify(
-    tuning: TuningOption,
     command_line: CommandLine,
+    tuning: TuningOption = TUNING,
     metric: Annotated[
         str | None,
         typer.Option(

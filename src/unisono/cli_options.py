@@ -49,9 +49,26 @@ Weights = Annotated[
     str | None, typer.Option(metavar="A=0.8,B=0.2", help="Choose the launch setting for this mix of collectives.")
 ]
 CommandLine = Annotated[list[str], typer.Argument(metavar="-- mpirun ...", help="The command that starts the program.")]
-TuningFile = Annotated[Path, typer.Argument(metavar="TUNING", help="A tuning.toml, as unisono tune writes it.")]
+
+
+def _usual(context: typer.Context, param: typer.CallbackParam, value: Path) -> Path:
+    """Says which tuning is meant where the command does not name one."""
+    source = context.get_parameter_source(param.name or "")
+    if source is not None and source.name == "DEFAULT" and value.exists() and not context.resilient_parsing:
+        from unisono.commands.console import say
+        from unisono.core.language import _
+
+        say(_("using {path}").format(path=value))
+    return value
+
+
+TUNING = OUT / "tuning.toml"
+TuningFile = Annotated[
+    Path, typer.Argument(metavar="[TUNING]", callback=_usual, help="A tuning.toml, as unisono tune writes it.")
+]
 TuningOption = Annotated[
-    Path, typer.Option("--tuning", metavar="TUNING", help="A tuning.toml, as unisono tune writes it.")
+    Path,
+    typer.Option("--tuning", metavar="TUNING", callback=_usual, help="A tuning.toml, as unisono tune writes it."),
 ]
 
 LookedUp = Annotated[str, typer.Option("--collective", metavar="NAME", help="Which collective.")]

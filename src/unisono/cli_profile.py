@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from unisono.cli_options import OUT, CommandLine, Json, TuningOption
+from unisono.cli_options import OUT, TUNING, CommandLine, Json, TuningOption
 
 _RUN = "run-program"
 _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
@@ -153,7 +153,7 @@ def export(
 
 def advise(
     path: ProfileFile,
-    tuning: TuningOption,
+    tuning: TuningOption = TUNING,
     measure: Annotated[
         bool, typer.Option("--measure", help="First measure on this machine what the tuning lacks.")
     ] = False,

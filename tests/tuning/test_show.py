@@ -70,6 +70,13 @@ def test_words_below_a_narrow_table_are_as_wide_as_the_page() -> None:
     assert "our ...:" not in shown(tuning())
 
 
+def test_a_rule_whose_gain_is_not_proven_is_explained() -> None:
+    said = "at these sizes the gain over the default is not proven"
+    call = tuned("ring")
+    assert said in re.sub(r"\s+", " ", shown(tuning(plan(rules=(rule("allreduce", 0, None, call, gain=1.05),)))))
+    assert said not in re.sub(r"\s+", " ", shown(tuning(plan(rules=(rule("allreduce", 0, None, call, gain=1.5),)))))
+
+
 def test_where_a_proof_can_be_made_is_said_of_as_many_nodes_as_it_takes() -> None:
     assert "where its study lies, makes one." in re.sub(r"\s+", " ", shown(tuning(plan())))
     several = re.sub(r"\s+", " ", shown(tuning(replace(plan(), nodes=4), replace(plan(), nodes=2))))

@@ -187,6 +187,13 @@ def _rules(tuning: Tuning, plan: Plan) -> Group:
     if not plan.rules:
         table.add_row(_("all"), _("all sizes"), words.by_itself(), "", "")
     said = [_("sure: the probability that nothing is more than 5% faster")] if plan.predicted else []
+    if not plan.predicted and any(rule.gain.low <= 1 <= rule.gain.high for rule in plan.rules):
+        said.append(
+            _(
+                "An interval that contains 1: at these sizes the gain over the default is not proven. The rule is "
+                "there because it beats what else this launch setting can use."
+            )
+        )
     if any(is_ours(rule.call) for rule in plan.rules):
         said.append(_("our ...: an algorithm of our library; docs/collectives.md says what the names mean"))
     return _with_words(table, "\n".join(said))
