@@ -6,7 +6,7 @@ import ast
 import re
 import subprocess
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -16,11 +16,13 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "unisono"
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+OF_PACKAGES = PAGE.partition("## Packages")[2].partition("Folders inside")[0]
+"""The part with their picture and their table."""
 
 
 def layers() -> list[tuple[str, ...]]:
     """The table's rows, top to bottom."""
-    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", PAGE, re.MULTILINE)
+    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", OF_PACKAGES, re.MULTILINE)
     return [tuple(re.findall(r"`(\w+)`", row)) for row in rows]
 
 
@@ -53,6 +55,21 @@ def imports() -> dict[str, set[str]]:
 def test_every_package_has_its_place() -> None:
     named = [name for row in layers() for name in row]
     assert sorted(named) == PACKAGES
+
+
+def test_every_folder_of_files_is_named_once() -> None:
+    """Of C, of what lies within the packages, and of the repository. Deeper folders belong to one of these."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("this is no clone of Git, which knows the folders of the repository")
+    folders = {path.parts[:-1] for path in map(Path, listed.stdout.splitlines())}
+    native = {"/".join(each[:depth]) for each in folders if each[:1] == ("native",) for depth in (2, 3)} - {"native"}
+    within = {"/".join(each[2:4]) for each in folders if each[:2] == ("src", "unisono") and len(each) > 3}
+    others = {each[0] for each in folders if each} - {"native", "src", ".ci"}
+    rows = re.findall(r"^\| (`[\w/]+`(?:, `[\w/]+`)*) \|", PAGE, re.MULTILINE)
+    named = Counter(name for row in rows for name in re.findall(r"`([\w/]+)`", row))
+    for name in sorted(native | within | others):
+        assert named[name] == 1, f"docs/architecture.md names the folder {name} {named[name]} times"
 
 
 @pytest.mark.parametrize("name", PACKAGES)
@@ -116,7 +133,7 @@ def test_files_are_short_enough_to_be_read() -> None:
 
 
 def test_arrows_of_the_picture_are_imports() -> None:
-    picture = re.search(r"```mermaid\n(.*?)```", PAGE, re.DOTALL)
+    picture = re.search(r"```mermaid\n(.*?)```", OF_PACKAGES, re.DOTALL)
     assert picture is not None
     count = 0
     for line in picture[1].splitlines():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -35,7 +36,9 @@ GIVEN = {
     "README.md": [APP, TUNING, STUDIES, OUTPUTS],
     "docs/collectives.md": [APP],
     "docs/exports.md": [f"mkdir -p unisono-out && cp {ROOT}/tests/docs/tuned.toml unisono-out/tuning.toml"],
+    "docs/imported-results.md": [OUTPUTS],
     "docs/reproducible-sums.md": [APP],
+    "docs/study-files.md": [f"echo {shlex.quote(files(ROOT / 'docs' / 'study-files.md', '[study]'))} > mine.toml"],
     "docs/profile-a-program.md": ["unisono tune quick --collective alltoall --collective reduce --ppn 2 --budget 60s"],
     "docs/tune-this-machine.md": [APP, f"cp {ROOT}/studies/quick.toml my-study.toml"],
     "docs/tune-under-slurm.md": ["unisono vcluster up --nodes 4 --ppn 2 --slurm"],
@@ -65,6 +68,8 @@ NOT_RUN: dict[str, Callable[[], str]] = {
     "make tune": lambda: "installs from a package registry; the rest of it is unisono tune",
     "make test": lambda: "this is it",
     "make install": lambda: "installs from a package registry",
+    "python3 tools/make_venv.py /opt": lambda: "writes into /opt",
+    "/opt/unisono/bin/pip install": lambda: "installs from a package registry",
     "pip install": lambda: "installs from a package registry",
     "mpirun -x LD_PRELOAD=...": lambda: "shows what unisono run prints, with dots",
     "unisono profile import": lambda: "needs a file of Score-P",
@@ -144,12 +149,13 @@ def _follow(page: Path, tmp_path: Path) -> None:
 
 
 def _here(command: Command) -> str:
-    """As it is run here: Unisono is on PATH, and IMB where the night has it, which is that of Intel MPI. Budgets are
-    short, and are there where a page has none."""
+    """As it is run here: Unisono is on PATH, nothing is written into /opt, and IMB is where the night has it, which is
+    that of Intel MPI. Budgets are short, and are there where a page has none."""
     text = command.text.replace(".venv/bin/unisono", "unisono")
     text = re.sub(r"(?<=--budget )(\d+)m\b", lambda found: f"{min(int(found[1]), MINUTES)}m", text)
     if command.words[:2] == ["unisono", "hybrid"] and not {"--simulate", "--dry-run"} & {*command.words}:
         text = text.replace("unisono hybrid", f"unisono hybrid --budget {MINUTES}m", 1)
+    text = text.replace("/opt/unisono-tuning", "everybody")
     if "/opt/imb/IMB-MPI1" in text:
         own = f"UNISONO_MPIRUN={IMB.parent}/mpirun LD_LIBRARY_PATH={IMB.parents[1]}/lib"
         text = f"{own} {text.replace('/opt/imb/IMB-MPI1', str(IMB))}"

@@ -74,7 +74,9 @@ def test_an_exclusion_of_a_parameter_nobody_knows_is_refused() -> None:
     expand(study('[[exclude]]\nalgorithm = "chain"\ncoll_hcoll_enable = 1\nppn = 2'), machine())
 
 
-def test_the_example_of_the_documentation_can_be_planned() -> None:
+def test_the_examples_of_the_documentation_can_be_planned() -> None:
     text = (Path(__file__).parents[2] / "docs" / "study-files.md").read_text(encoding="utf-8")
-    example = text.split("```toml\n")[1].split("```")[0]
-    assert expand(parse_study(example, "study-files.md"), machine(cores=8, numa=2, nodes=4)).cases
+    examples = [block.split("```")[0] for block in text.split("```toml\n")[1:]]
+    assert len(examples) == 2
+    for example in examples:
+        assert expand(parse_study(example, "study-files.md"), machine(cores=8, numa=2, nodes=4)).cases
