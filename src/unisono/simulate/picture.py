@@ -53,7 +53,7 @@ def _axis(values: Sequence[float], unit: str) -> _Axis:
         ticks = tuple((10.0 ** (low + i - 6), word) for i, word in enumerate(words))
         return _Axis(10.0 ** (low - 6), 10.0 ** (high - 6), True, ticks)
     span = max(max(values) - min(values), 0.02)
-    step = next(s for s in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 10.0**9) if span / s <= 6)
+    step = next(s for s in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0**9) if span / s <= 6)
     first, last = floor(min(values) / step), ceil(max(values) / step)
     return _Axis(first * step, last * step, False, tuple((i * step, f"{i * step:.4g}") for i in range(first, last + 1)))
 
