@@ -24,6 +24,7 @@ from unisono.inventory.describe import describe
 pytestmark = [pytest.mark.nightly, pytest.mark.mpi, pytest.mark.timeout(3600)]
 
 APP = f"mpicc -O1 {ROOT}/tests/foreign/programs/jacobi.c -o app -lm"
+NONBLOCKING = f"mpicc -O1 {ROOT}/tests/docs/nonblocking.c -o app"
 TUNING = "unisono tune --budget 60s --no-verify"
 LAYOUT = "unisono hybrid --metric 'Time = *([0-9.]+)' --rounds 3 -o before -- ./app --threads '{threads}'; true"
 STUDIES = "mkdir -p nps1 nps4 t2k xt4; for a in nps1 nps4; do cp unisono-out/study.db $a; done"
@@ -39,6 +40,7 @@ GIVEN = {
     "docs/imported-results.md": [OUTPUTS],
     "docs/reproducible-sums.md": [APP],
     "docs/study-files.md": [f"echo {shlex.quote(files(ROOT / 'docs' / 'study-files.md', '[study]'))} > mine.toml"],
+    "docs/nonblocking-collectives.md": [NONBLOCKING],
     "docs/profile-a-program.md": ["unisono tune quick --collective alltoall --collective reduce --ppn 2 --budget 60s"],
     "docs/tune-this-machine.md": [APP, f"cp {ROOT}/studies/quick.toml my-study.toml"],
     "docs/tune-under-slurm.md": ["unisono vcluster up --nodes 4 --ppn 2 --slurm"],

@@ -48,3 +48,9 @@ def test_a_map_names_each_winner_once_and_shows_where_it_is_slower() -> None:
     assert re.findall(r">([A-Z]  \w+)<", svg) == ["A  trees", "B  rings"]
     assert re.findall(r">([A-Z] [0-9.]+)<", svg) == ["A 0.90", "B 2.50", "A 1.20"]
     assert re.findall(r'bold"[^>]*>([A-Z] [0-9.]+)<', svg) == ["A 0.90"]
+
+
+def test_ratios_far_apart_have_an_axis_of_their_range() -> None:
+    svg = draw([Chart("a chart", "", {"same": {8: 1.0, 1024: 1.0}, "ours": {8: 10.5, 1024: 0.8}}, unit="")])
+    labels = re.findall(r'text-anchor="end"[^>]*>([^<]+)<', svg)
+    assert labels == ["0", "2", "4", "6", "8", "10", "12"]

@@ -75,7 +75,7 @@ def _axis(values: Sequence[float], unit: str) -> _Axis:
         ticks = tuple((10.0 ** (power - 6), _power(power)) for power in range(lowest, highest + 1))
         return _Axis(ticks[0][0], ticks[-1][0], True, ticks)
     span = max(max(values) - min(values), 0.02)
-    step = next(s for s in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 10.0**9) if span / s <= 6)
+    step = next(s for s in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0**9) if span / s <= 6)
     first, last = floor(min(values) / step), ceil(max(values) / step)
     return _Axis(first * step, last * step, False, tuple((i * step, f"{i * step:.4g}") for i in range(first, last + 1)))
 

@@ -1,0 +1,42 @@
+"""Charts of pages are those of the results that the repository keeps."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.docs.text import ROOT
+
+PAGE = ROOT / "docs" / "nonblocking-collectives.md"
+
+
+def drawn(runs: Path, folder: Path) -> str:
+    picture = folder / "picture.svg"
+    subprocess.run([sys.executable, ROOT / "benchmarks" / "nonblocking_chart.py", runs, picture], check=True)
+    return picture.read_text()
+
+
+def test_the_chart_of_nonblocking_collectives_is_that_of_the_kept_runs(tmp_path: Path) -> None:
+    said = re.search(r"`python benchmarks/nonblocking_chart\.py (\S+)\s+(\S+)`", PAGE.read_text())
+    assert said is not None
+    assert drawn(ROOT / said[1], tmp_path) == (ROOT / said[2]).read_text()
+
+
+def test_a_run_becomes_a_chart_of_how_many_times_as_fast_each_size_is(tmp_path: Path) -> None:
+    rows = [
+        {"collective": "ibcast", "bytes": 8, "mpi_us": 3.0, "ours_us": 1.0},
+        {"collective": "ibcast", "bytes": 64, "mpi_us": 1.0, "ours_us": 1.0},
+        {"collective": "ibarrier", "bytes": 8, "mpi_us": 90.0, "ours_us": 1.0},
+        {"collective": "allreduce_init", "bytes": 8, "mpi_us": 90.0, "ours_us": 1.0},
+    ]
+    runs = tmp_path / "runs.jsonl"
+    runs.write_text(
+        json.dumps({"rows": rows, "conditions": {"mpi": "mpich 5.0.2", "ranks": 2, "kind": "persistent"}}) + "\n"
+    )
+    svg = drawn(runs, tmp_path)
+    assert "Persistent (start and wait), MPICH 5.0.2" in svg
+    assert re.findall(r'font-size="12"|>(bcast|barrier|allreduce)<', svg) == ["", "bcast"]
+    assert re.findall(r'text-anchor="end"[^>]*>([^<]+)<', svg) == ["1", "1.5", "2", "2.5", "3"]
