@@ -21,6 +21,7 @@ in turns within one launch, with the MPI PETSc is there for (Debian: petsc-dev w
 
 What is found is kept by processor with `--keep`, in benchmarks/data/<vendor>-<family>-<model>/solver.json; `--kept`
 measures nothing and prints what is there of all processors as docs/solver.md has it: bandwidth, and against PETSc.
+`--kept --picture docs/images/solver.svg` also draws it.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from solver_picture import draw, panels
 
 from unisono.cmdline.layouts import Layout
 from unisono.core.errors import UserError
@@ -184,7 +186,7 @@ def kept() -> str:
         "quickest iteration / best triad",
     )
     sharing = ("best", "beside", "beside_reading", "whole")
-    whole = [f"whole solution / {of}" for of in ("triads beside it", "reading beside it", "best triad")]
+    whole = [f"whole solution / {of}" for of in ("triads during it", "reading during it", "best triad")]
     lines = [f"| {' | '.join([*names, *whole])} |", "|---" * (len(names) + len(whole)) + "|"]
     for path in sorted(DATA.glob("*/solver.json")):
         found = json.loads(path.read_text()).get("bandwidth", {"layouts": {}})
@@ -210,6 +212,12 @@ def kept_races() -> str:
     return "\n".join(lines)
 
 
+def name_of(path: Path) -> str:
+    """Of the processor whose file this is, as docs/solver.md calls it: "Xeon 167"."""
+    names = {"intel-6-167": "Xeon 167", "intel-6-207": "Xeon 207", "amd-26-2": "EPYC (Zen 5)"}
+    return names.get(path.parent.name, path.parent.name)
+
+
 def share(of: dict[str, float]) -> str:
     return f"{100 * of['median']:.0f} % ({100 * of['least']:.0f} to {100 * of['most']:.0f})"
 
@@ -224,10 +232,14 @@ def main() -> None:
     parser.add_argument("--against", action="append", default=[], help="other options of the solver (bandwidth)")
     parser.add_argument("--keep", action="store_true", help="what was found in benchmarks/data, by processor")
     parser.add_argument("--kept", action="store_true", help="print what was kept of all processors, and end")
+    parser.add_argument("--picture", type=Path, metavar="FILE.svg", help="with --kept: also as a chart")
     parser.add_argument("--launches", type=int, default=5, help="of every layout; rounds against PETSc")
     given = parser.parse_args()
     if given.kept:
         print(kept(), kept_races(), sep="\n\n")
+        if given.picture:
+            found = {name_of(path): json.loads(path.read_text()) for path in sorted(DATA.glob("*/solver.json"))}
+            given.picture.write_text(draw(panels(found)))
         return
     console = Console(width=150)
     machine = describe(given.mpirun)
