@@ -75,6 +75,7 @@ NOT_RUN: dict[str, Callable[[], str]] = {
     "unisono simulate tune --platform fx10 --nodes 384": lambda: "6,144 simulated processes take minutes and gigabytes",
     "unisono simulate tune": _lacks("smpirun"),
     "unisono lookup fx10/tuning.toml": _lacks("smpirun"),
+    "unisono extrapolate small/study.db": _lacks("smpirun"),
     "python benchmarks/layouts_simulated.py": lambda: "writes into docs; tests/simulate runs what it calls",
     "unisono run --tuning unisono-out/tuning.toml --layout --print -- srun": _lacks("srun"),
     "unisono export unisono-out/tuning.toml --format reframe": lambda: "its study is not kept; tests/export has one",
