@@ -36,7 +36,6 @@ GIVEN = {
     "docs/collectives.md": [APP, TUNING],
     "docs/exports.md": [f"mkdir -p unisono-out && cp {ROOT}/tests/docs/tuned.toml unisono-out/tuning.toml"],
     "docs/reproducible-sums.md": [APP],
-    "docs/profile-a-program.md": ["unisono tune quick --collective alltoall --collective reduce --ppn 2 --budget 60s"],
     "docs/tune-this-machine.md": [APP, f"cp {ROOT}/studies/quick.toml my-study.toml"],
     "docs/tune-under-slurm.md": ["unisono vcluster up --nodes 4 --ppn 2 --slurm"],
     "docs/try-a-cluster-on-a-laptop.md": [APP],
