@@ -57,7 +57,7 @@ def test_pages_have_commands_and_outputs() -> None:
     }
     shown = next(command for command in EVERY if "profile show" in command.text and command.output)
     text = "\n".join(shown.output)
-    assert missing(shown.output, text.replace("4,018", "77").replace("12.2", "9")) == []
+    assert missing(shown.output, text.replace("120,018", "77").replace("57.7", "9")) == []
     assert missing(shown.output, "ranks 2\nFlat profile") != []
 
 
