@@ -342,7 +342,7 @@ def _standard_streams() -> None:
     if sys.stderr is None:
         sys.stderr = os.fdopen(2, "w", closefd=False)
     if sys.stdout is None:
-        fail(_("the output: cannot be written: it is closed; give it a place, for example > /dev/null"))
+        fail(_("the output: cannot be written, because it is closed; send it somewhere, for example > /dev/null"))
 
 
 def _terminal_size() -> None:

@@ -87,7 +87,10 @@ def hybrid(
         raise typer.Exit(status)
     if cores is not None:
         raise UserError(
-            _("--cores {cores}: is for --simulate; here --layouts and --nodes say what is used").format(cores=cores)
+            _(
+                "--cores {cores}: can only be used with --simulate; without it, --layouts and --nodes choose what is "
+                "measured"
+            ).format(cores=cores)
         )
     from unisono.commands.hybrid import Wishes
     from unisono.commands.hybrid import hybrid as command

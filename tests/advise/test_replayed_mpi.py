@@ -73,4 +73,4 @@ def test_a_program_whose_last_rank_comes_late(machine: Machine, tmp_path: Path) 
     assert condition.late and condition.late[0] == 0.0 < condition.late[1] < 0.04
     (found,) = (found for found in against(mix, [], None, known, 0.0) if isinstance(found, Late))
     assert found.apart >= 0.4 * arrival(spot.waits, 2).late[1]  # one of two ranks waits
-    assert "when they come as late as the program's" in found.sentence
+    assert "when they come as late as in the program" in found.sentence

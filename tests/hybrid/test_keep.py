@@ -102,7 +102,7 @@ def test_a_tuning_of_another_machine_is_not_extended(tmp_path: Path) -> None:
     path = tmp_path / "tuning.toml"
     assert beside(path, machine()) is None
     write(tuning(plan()).model_copy(update={"machine": {"CPU": "another"}}), path)
-    with pytest.raises(UserError, match="machine that differs: measured with CPU another; here it is test"):
+    with pytest.raises(UserError, match="machine that differs: it was measured with CPU another, but here it is test"):
         beside(path, machine())
 
 

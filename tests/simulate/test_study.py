@@ -153,7 +153,9 @@ def test_a_simulated_study_from_the_command_to_what_reads_it(
     lookup(path, **asked, why=True, json=False)
     explained = capsys.readouterr().out
     assert "simulated at" in explained and "interval" not in explained and "measured at" not in explained
-    with pytest.raises(UserError, match="is simulated; advice is made from what was measured"):
+    with pytest.raises(
+        UserError, match="is a simulated study; unisono advise predicts only from a study that was measured"
+    ):
         evidences_of(read(path), path, [])
 
 

@@ -88,7 +88,7 @@ def test_all_jobs_become_one_tuning(batch: Recorded, tmp_path: Path, capsys: pyt
 
     with pytest.raises(UserError, match="exists; continue its jobs with --resume"):
         submit(wishes(out))
-    with pytest.raises(UserError, match="in other words; continue them without --collective"):
+    with pytest.raises(UserError, match="with other options; continue them without --collective"):
         submit(wishes(out, **{**AGAIN, "collectives": ["bcast"]}))
     batch.ended.clear()
     assert submit(wishes(out, **AGAIN)) == 0  # only what was left is submitted again

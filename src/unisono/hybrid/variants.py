@@ -100,7 +100,7 @@ def variants(
     for count in nodes:
         if not 1 <= count <= len(machine.nodes):
             raise UserError(
-                _("nodes: {count} asked for, {name} is described with {count2}").format(
+                _("nodes: {count} are asked for, but {name} is described with {count2}").format(
                     count=count, name=machine.name, count2=len(machine.nodes)
                 )
             )

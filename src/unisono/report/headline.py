@@ -165,7 +165,7 @@ def title(found: Sequence[Answer], simulated: str = "") -> str:
     if len(found) == 1:
         return _("On this machine, {sentence}.").format(sentence=found[0].sentence)
     if not found:
-        return _("This study has no decision: nothing was measured that could be compared.")
+        return _("This study has no decision, because no measurement can be compared.")
     if all(answer.kept for answer in found):
         return _("On this machine, the default is kept, whatever the number of ranks.")
     best = max(((g.mid, c, a) for a in found for c, g in a.gains.items()), default=None, key=lambda x: x[0])

@@ -68,8 +68,8 @@ def read(text: str) -> Found:
         )
     found.note(
         N_(
-            "IMB gives one average over all repetitions; taken is that of the slowest rank (t_max), which also stands "
-            "for the median and the quartiles, which IMB does not tell."
+            "IMB prints one average over all repetitions. The average of the slowest rank (t_max) is taken; it "
+            "also stands for the median and the quartiles, which IMB does not print."
         )
     )
     return found

@@ -85,7 +85,7 @@ class Wanted:
                     )
         if max(self.nodes) > 1 and self.platform.bandwidth.source.startswith("none"):
             raise UserError(
-                _("--nodes {nodes}: of {name} nothing is known between nodes ({why})").format(
+                _("--nodes {nodes}: the platform {name} describes no network between nodes ({why})").format(
                     nodes=max(self.nodes), name=self.platform.name, why=self.platform.bandwidth.source
                 )
             )
