@@ -88,7 +88,7 @@ def doctor(
         ),
     ] = False,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="DIR", help="Where fabric.json and its page go.")
+        Path | None, typer.Option("-o", "--output", metavar="DIR", help="With --fabric: the output directory.")
     ] = None,
     budget: Annotated[
         str | None, typer.Option(metavar="1m", help="With --fabric: the longest time to measure.")
@@ -190,9 +190,9 @@ class _Export(TyperCommand):
 def export(
     tuning: TuningFile,
     format: Annotated[
-        str, typer.Option(metavar="FORMAT", help="list: what each is, and whether it can say this plan.")
+        str, typer.Option(metavar="FORMAT", help="The word list shows all formats, and what each can hold.")
     ],
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Where the files go.")] = OUT / "export",
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Output directory.")] = OUT / "export",
     check: Annotated[bool, typer.Option("--check", help="Launch, and show that the MPI really took it.")] = False,
     for_: For = None,
     weights: Weights = None,
@@ -212,7 +212,7 @@ def export(
     mpirun: Mpirun = None,
     mpicc: Mpicc = None,
 ) -> None:
-    """Write a tuning in the form that an MPI reads. The format rules is for our own library."""
+    """Write a tuning in the form that an MPI reads. The formats rules and library are for our own library."""
     from unisono.commands.applying import export as command
 
     raise typer.Exit(
@@ -294,7 +294,7 @@ def verify(
     mpirun: TunedMpirun = None,
     json: Json = False,
 ) -> None:
-    """Prove a tuning on your program. It runs as it is and tuned, in turns; you get an interval and a verdict."""
+    """Prove a tuning on your program. Tuned and untuned runs alternate; you get an interval and a verdict."""
     from unisono.commands.applying import verify as command
 
     raise typer.Exit(

@@ -61,7 +61,7 @@ def test_a_program_that_fills_the_caches_between_its_calls(machine: Machine, tmp
     assert cold > 3 * warm  # 8 bytes: half a microsecond against dozens
     assert matching(mix, known)[CASE].cold in ("buffers", "caches")
     (found,) = (found for found in against(mix, [], None, known, 0.0) if isinstance(found, Against))
-    assert "with all caches emptied before it here: " in found.sentence
+    assert "with all caches emptied before it: " in found.sentence
     assert "the program's" in found.sentence
 
 

@@ -190,7 +190,7 @@ def test_why_a_program_does_not_run_is_japanese(japanese: None) -> None:
 
 def test_a_language_that_is_none_is_an_error() -> None:
     done = _unisono("doctor", "--lang", "fr")
-    assert (done.returncode, done.stderr) == (2, "unisono: --lang fr: is not a language of ours; en or ja\n")
+    assert (done.returncode, done.stderr) == (2, "unisono: --lang fr: is not available; write en or ja\n")
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ def test_options_of_a_users_program_are_its_own(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(language, "_shown_by_terminal", lambda: False)
     assert language.choose(["--lang", "ja", "doctor"], {}) == ["doctor"]
     assert language.language() == "en", "the terminal cannot show it"
-    with pytest.raises(UserError, match="--lang : is not a language"):
+    with pytest.raises(UserError, match="--lang : is not available"):
         language.choose(["doctor", "--lang"], {})
 
 

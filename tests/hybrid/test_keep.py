@@ -112,7 +112,7 @@ def test_layouts_alone_are_a_tuning_for_run_layout_only(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="holds layouts alone, nothing on collectives"):
         read(path)
     text = render(read(path, layouts=True))
-    with pytest.raises(UserError, match="twice"):
+    with pytest.raises(UserError, match="has two layouts"):
         parse(text + text[text.index("\n[[layout]]") :], "here")
-    with pytest.raises(UserError, match="no layout either"):
+    with pytest.raises(UserError, match="neither a plan nor a layout"):
         parse(text[: text.index("\n[[layout]]")], "here")

@@ -79,7 +79,8 @@ def test_settings_that_were_never_launched_are_not_called_worse(study: StudyData
     plans = (decided(Setting(), {"allreduce": Interval(1, 1, 1)}, ppn=2),)
     (answer,) = headline.answers(replace(decision, plans=plans, never=("pml=ucx", "placement=cyclic")), {})
     assert answer.sentence == (
-        "the default is kept: 2 launch settings had no time for even one launch, so that nothing is known of them"
+        "the default is kept: the budget ended before 2 launch settings were launched at all, "
+        "so nothing is known about them"
     )
 
 

@@ -133,7 +133,8 @@ def test_a_file_without_any_collective_says_what_it_holds(tmp_path: Path) -> Non
     """It was asked whether the run was cut off."""
     path = tmp_path / "latency.txt"
     path.write_text("# OSU MPI Latency Test v5.3.2\n# Size          Latency (us)\n0                       0.25\n")
-    with pytest.raises(UserError, match=r"no measurement that can be taken\. Left out, .*: OSU MPI Latency Test v5"):
+    says = r"no measurement that can be used\. Left out, .*: OSU MPI Latency Test v5"
+    with pytest.raises(UserError, match=says):
         import_results([str(path)], tmp_path / "o", machine=None, nodes=1, ppn=2, name="p")
 
 

@@ -95,7 +95,7 @@ def test_a_study_is_continued_as_it_was_begun(tmp_path: Path) -> None:
     path = tmp_path / "study.db"
     begin(path, WANTED).close()
     resume(path, replace(WANTED, deadline=5.0)).close()
-    with pytest.raises(UserError, match=r"another study than the one asked for \(sizes\)"):
+    with pytest.raises(UserError, match=r"another study than the one you ask for \(sizes\)"):
         resume(path, replace(WANTED, sizes=(8,)))
     assert "was simulated; continue it with unisono simulate tune" in refused(
         unisono("tune", "--resume", "-o", tmp_path)

@@ -45,7 +45,7 @@ def test_the_rule_it_names_is_the_one_that_is_exported() -> None:
 def test_a_component_and_a_size_without_a_rule() -> None:
     assert explain(composed(), "allreduce", 1, 4, 1 << 20).use == "component sm, under our library"
     left = explain(composed(), "alltoall", 1, 4, 1 << 20)
-    assert "No rule names 1 MiB" in left.sentences()[0]
+    assert "No rule covers 1 MiB" in left.sentences()[0]
     assert left.rule_line is None
 
 

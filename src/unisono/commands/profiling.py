@@ -184,14 +184,19 @@ class _Runs:
         seen = difference(self.times, found.origin.profiled)
         unit = " s" if self.metric.pattern is None else ""
         if len(self.times) < LEAST_RUNS:
-            against = _("{as_is} as it is (median of {count}), {profiled} profiled: {change}.")
+            against = _(
+                "Without the recorder the program takes {as_is} (median of {count}), with it {profiled}: {change}."
+            )
         elif seen.matters:
             against = _(
-                "Warning: {as_is} as it is (median of {count}), {profiled} profiled: {change}, more than noise. "
-                "The profile may mislead."
+                "Warning: without the recorder the program takes {as_is} (median of {count}), with it "
+                "{profiled}: {change}, more than noise. The profile may mislead."
             )
         else:
-            against = _("{as_is} as it is (median of {count}), {profiled} profiled: {change}, within noise.")
+            against = _(
+                "Without the recorder the program takes {as_is} (median of {count}), with it {profiled}: {change}, "
+                "within noise."
+            )
         said.append(
             against.format(
                 as_is=f"{seen.as_is:.4g}{unit}",

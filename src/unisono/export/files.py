@@ -192,7 +192,7 @@ def _writer(name: str, tuning: Tuning, plan: Plan, machine: Machine) -> Format:
     if writer not in _of(machine):
         mpi = require_mpi(machine)
         raise UserError(
-            _("format {format}: {mpi} does not read it; for {mpi} there is {known}").format(
+            _("format {format}: {mpi} does not read this format; formats for {mpi}: {known}").format(
                 format=name, mpi=mpi.name, known=", ".join(format.NAME for format in _of(machine))
             )
         )

@@ -114,10 +114,10 @@ def _kept(plan: Plan, decision: Decision) -> str:
         return _("the default is kept: too few launches worked to know of anything better")
     if decision.never:
         return ngettext(
-            "the default is kept: {count} launch setting had no time for even one launch, so that nothing is known of "
-            "it",
-            "the default is kept: {count} launch settings had no time for even one launch, so that nothing is known of "
-            "them",
+            "the default is kept: the budget ended before {count} launch setting was launched at all, "
+            "so nothing is known about it",
+            "the default is kept: the budget ended before {count} launch settings were launched at all, "
+            "so nothing is known about them",
             len(decision.never),
         ).format(count=len(decision.never))
     spreads = [

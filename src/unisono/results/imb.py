@@ -62,7 +62,7 @@ def read(text: str) -> Found:
             found.rows.append(Row(collective, size, np.array([seconds]), repetitions, ranks, run=str(run)))
     if left_out:
         found.note(
-            N_("Left out, because they are no collectives that are tuned: {names}.").format(
+            N_("Left out, because Unisono does not tune these collectives: {names}.").format(
                 names=", ".join(sorted(left_out))
             )
         )

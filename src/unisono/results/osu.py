@@ -130,7 +130,7 @@ def read(text: str) -> Found:
     program.end(found)
     if left_out:
         found.note(
-            N_("Left out, because they are no collectives that are tuned: {names}.").format(
+            N_("Left out, because Unisono does not tune these collectives: {names}.").format(
                 names=", ".join(sorted(left_out))
             )
         )

@@ -186,7 +186,7 @@ def _too_long(collective: str, size: int, ranks: int) -> list[str]:
     if size * (ranks if gives_to_each else 1) <= POSTED_MOST:
         return []
     sentence = N_(
-        "our library serves nonblocking collectives in which a rank gives at most {most}; the MPI serves this one"
+        "our library serves nonblocking collectives only if a rank gives at most {most}, so the MPI serves this one"
     )
     return [sentence.format(most=format_size(POSTED_MOST))]
 

@@ -79,12 +79,14 @@ class Explanation:
             size = format_size(found.size)
             said = [
                 _(
-                    "No rule names {size}: the MPI decides by itself. Over all sizes of {collective} the plan takes "
-                    "{times} ({share} interval)."
+                    "No rule covers {size}, so the MPI decides by itself. Over all sizes of {collective} the "
+                    "plan takes {times} ({share} interval)."
                 ).format(size=size, collective=found.collective, times=_times(gain), share=share)
             ]
             if found.plan.launch.without(PRELOAD).is_default:
-                said = [_("No rule names {size}: the MPI decides by itself, as without a tuning.").format(size=size)]
+                said = [
+                    _("No rule covers {size}, so the MPI decides by itself, as without a tuning.").format(size=size)
+                ]
         elif not rule.call and found.plan.launch.is_default:
             nothing = _("No measured setting is certain to be faster than the default by more than {margin:.0%}.")
             said = [nothing.format(margin=self.margin)]
