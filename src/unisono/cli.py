@@ -190,7 +190,7 @@ class _Export(TyperCommand):
 def export(
     tuning: TuningFile,
     format: Annotated[
-        str, typer.Option(metavar="FORMAT", help="The word list shows all formats, and what each can hold.")
+        str, typer.Option(metavar="FORMAT", help="Write list to see all formats, and what each can hold.")
     ],
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Output directory.")] = OUT / "export",
     check: Annotated[bool, typer.Option("--check", help="Launch, and show that the MPI really took it.")] = False,

@@ -203,8 +203,8 @@ def unmeasured(tuning: Tuning, case: tuple[int, int], nodes: int, ppn: int) -> s
     """What ranks get that were not measured, in the words of every command; a study keeps it."""
     return N_(
         "{nodes} x {ppn} ranks were not measured: the launch setting of {near_nodes} x {near_ppn} ranks is used, "
-        "the nearest case that was measured (nodes x ranks a node: {cases}); rules by message size apply only to "
-        "communicators of measured sizes, and the MPI decides for all others"
+        "the nearest case that was measured (measured cases, nodes x ranks a node: {cases}); rules by message "
+        "size apply only to communicators of measured sizes, and the MPI decides for all others"
     ).format(nodes=nodes, ppn=ppn, near_nodes=case[0], near_ppn=case[1], cases=_without_predicted(tuning))
 
 
