@@ -89,7 +89,7 @@ def doctor(
         ),
     ] = False,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="DIR", help="Where fabric.json and its page go.")
+        Path | None, typer.Option("-o", "--output", metavar="DIR", help="With --fabric: the output directory.")
     ] = None,
     budget: Annotated[
         str | None, typer.Option(metavar="1m", help="With --fabric: the longest time to measure.")
@@ -190,10 +190,10 @@ class _Export(TyperCommand):
 @app.command(cls=_Export, epilog="Example: unisono export tuning.toml --format openmpi -o /etc/openmpi --check")
 def export(
     format: Annotated[
-        str, typer.Option(metavar="FORMAT", help="list: what each is, and whether it can say this plan.")
+        str, typer.Option(metavar="FORMAT", help="Write list to see all formats, and what each can hold.")
     ],
     tuning: TuningFile = TUNING,
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Where the files go.")] = OUT / "export",
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Output directory.")] = OUT / "export",
     check: Annotated[bool, typer.Option("--check", help="Launch, and show that the MPI really took it.")] = False,
     for_: For = None,
     weights: Weights = None,
@@ -213,7 +213,7 @@ def export(
     mpirun: Mpirun = None,
     mpicc: Mpicc = None,
 ) -> None:
-    """Write a tuning in the form that an MPI reads. The format rules is for our own library."""
+    """Write a tuning in the form that an MPI reads. The formats rules and library are for our own library."""
     from unisono.commands.applying import export as command
 
     raise typer.Exit(
@@ -295,7 +295,7 @@ def verify(
     mpirun: TunedMpirun = None,
     json: Json = False,
 ) -> None:
-    """Prove a tuning on your program. It runs as it is and tuned, in turns; you get an interval and a verdict."""
+    """Prove a tuning on your program. Tuned and untuned runs alternate; you get an interval and a verdict."""
     from unisono.commands.applying import verify as command
 
     raise typer.Exit(
@@ -343,7 +343,7 @@ def _standard_streams() -> None:
     if sys.stderr is None:
         sys.stderr = os.fdopen(2, "w", closefd=False)
     if sys.stdout is None:
-        fail(_("the output: cannot be written: it is closed; give it a place, for example > /dev/null"))
+        fail(_("the output: cannot be written, because it is closed; send it somewhere, for example > /dev/null"))
 
 
 def _terminal_size() -> None:

@@ -33,7 +33,7 @@ def hybrid(
         str,
         typer.Option(
             metavar="flat,4x4,8x2|all",
-            help="Layouts as threads x processes of a node; 'all' takes all that fill a node.",
+            help="The layouts to measure, as threads x processes of a node; 'all' takes all that fill a node.",
         ),
     ] = "all",
     numa: Annotated[
@@ -51,7 +51,7 @@ def hybrid(
     nodes: Annotated[str, typer.Option(metavar="1,2,4", help="The numbers of nodes to measure.")] = "1",
     rounds: Annotated[int, typer.Option(metavar="N", help="The number of launches of each layout.")] = 5,
     timeout: Annotated[str, typer.Option(metavar="10m", help="Treat longer launches as hung.")] = "10m",
-    budget: Annotated[str | None, typer.Option(metavar="10m", help="Begin no launch after this time.")] = None,
+    budget: Annotated[str | None, typer.Option(metavar="10m", help="Start no new launch after this time.")] = None,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The directory for all outputs.")] = OUT,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue the study in DIR; begin it if there is none.")
@@ -87,7 +87,10 @@ def hybrid(
         raise typer.Exit(status)
     if cores is not None:
         raise UserError(
-            _("--cores {cores}: is for --simulate; here --layouts and --nodes say what is used").format(cores=cores)
+            _(
+                "--cores {cores}: can only be used with --simulate; without it, --layouts and --nodes choose what is "
+                "measured"
+            ).format(cores=cores)
         )
     from unisono.commands.hybrid import Wishes
     from unisono.commands.hybrid import hybrid as command

@@ -100,7 +100,7 @@ def show(
     hot: Annotated[int, typer.Option(metavar="N", help="How many hot spots to list.")] = 10,
     json: Json = False,
 ) -> None:
-    """Show a profile: the flat table, then the hot spots one row each."""
+    """Show a profile. First comes the flat table, then the hot spots with one row each."""
     from unisono.commands.profile_reading import show as command
 
     raise typer.Exit(command(path, json=json, hot=hot))
@@ -130,7 +130,7 @@ def import_(
     path: Annotated[Path, typer.Argument(metavar="FILE")],
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="The profile to write.")] = None,
 ) -> None:
-    """Turn another tool's profile into one of Unisono. Also say what its format lacks."""
+    """Turn another tool's profile into a profile of Unisono. Also say what its format lacks."""
     from unisono.commands.profile_reading import import_ as command
 
     raise typer.Exit(command(path, output))
@@ -172,7 +172,7 @@ def advise(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Say what a tuning would gain a profiled program. Nothing is applied."""
+    """Predict what a tuning would gain for a profiled program. Nothing is applied."""
     from unisono.commands.advising import advise_command as command
 
     raise typer.Exit(
@@ -193,7 +193,10 @@ def optimize(
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The directory for all outputs.")] = OUT
     / "optimize",
     budget: Annotated[
-        str, typer.Option(metavar="10m", help="The longest time for everything; a run that has begun is let end.")
+        str,
+        typer.Option(
+            metavar="10m", help="The longest time for everything. A run that has begun still runs to its end."
+        ),
     ] = "10m",
     metric: Annotated[
         str | None,
@@ -205,13 +208,14 @@ def optimize(
     runs: Annotated[
         int,
         typer.Option(
-            metavar="N", help="The number of pairs of runs of a trial; up to four times as many while in doubt."
+            metavar="N",
+            help="The number of pairs of runs in each trial. A trial in doubt gets up to four times as many.",
         ),
     ] = 7,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the work in DIR.")] = False,
     json: Json = False,
 ) -> None:
-    """Do it all for one program. Profile, measure, advise, apply and verify, until nothing is left to gain."""
+    """Find the fastest settings for one program. Profile, measure, advise, apply and verify until no gain is left."""
     from unisono.commands.optimizing import optimize as command
 
     raise typer.Exit(

@@ -52,7 +52,10 @@ def tune(
         typer.Option(metavar="NAME", help="Simulate only this one of our algorithms; may be repeated."),
     ] = None,
     selector: Annotated[
-        str, typer.Option(metavar="ompi|mpich|mvapich2|impi", help="The MPI whose choices the default follows.")
+        str,
+        typer.Option(
+            metavar="ompi|mpich|mvapich2|impi", help="The MPI whose choice of algorithms the default imitates."
+        ),
     ] = "ompi",
     deadline: Annotated[str, typer.Option(metavar="60s", help="The longest time of each simulation.")] = "60s",
     resume: Annotated[

@@ -128,7 +128,7 @@ def import_results(
     ] = None,
     name: Annotated[str, typer.Option(metavar="NAME", help="The name of the study.")] = "imported",
 ) -> None:
-    """Make a study from the outputs of other benchmarks. It is decided and reported as our own are."""
+    """Make a study from the outputs of other benchmarks. Unisono then decides and reports it like its own studies."""
     from unisono.commands.importing import import_results as command
 
     command(files, output, machine=machine, nodes=nodes, ppn=ppn, name=name)
@@ -156,7 +156,7 @@ def extrapolate(
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The directory for all outputs.")] = OUT,
     json: Json = False,
 ) -> None:
-    """Predict for numbers of nodes that were not measured. Say what to use there, and how sure that is."""
+    """Predict settings for numbers of nodes not measured. Also say how sure each prediction is."""
     from unisono.commands.extrapolating import extrapolate as command
 
     command(studies, output, nodes=nodes, ppn=ppn, platform=platform, json=json)

@@ -13,7 +13,10 @@ vcluster = typer.Typer(
     rich_markup_mode=None,
     epilog="Example: unisono vcluster up --nodes 4 --ppn 2 --rate 1gbit, then: "
     "unisono vcluster run -- mpirun -n 8 ./app",
-    help="Bring up several virtual nodes on this machine. MPI sees a cluster: try here what needs one.",
+    help=(
+        "Bring up several virtual nodes on this machine. MPI sees them as a cluster, so that you can try commands "
+        "that need several nodes."
+    ),
 )
 
 

@@ -92,7 +92,7 @@ def test_what_the_user_says_stays() -> None:
 
 def test_a_stale_tuning_is_announced() -> None:
     line = apply(tuning(plan(launch={"UCX_TLS": "self"})), LINE, example("5.0.7"), env={})
-    assert any(note.startswith("the tuning may be stale: ") and "5.0.7" in note for note in line.notes)
+    assert any(note.startswith("the tuning may not fit this machine: ") and "5.0.7" in note for note in line.notes)
 
 
 def test_a_cache_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,7 +57,7 @@ def test_with_several_runs_noise_is_known() -> None:
     assert [call.name for call in quiet.changed] == ["Alltoall from transpose_x_yz"]
     assert not quiet.changed[0].side_effect
     assert loud.changed == []
-    assert loud.sentences()[-1] == "No call changed beyond what runs differ by."
+    assert loud.sentences()[-1] == "No call changed by more than the difference between runs of the same command."
 
 
 def test_a_tuned_call_whose_waiting_moved_is_a_side_effect() -> None:
@@ -111,7 +111,7 @@ def test_a_gain_that_is_not_the_programs_own_is_said() -> None:
     assert found.inside == (3.0, 3.5)
     said = found.outside_sentence(2.0)
     assert said.startswith("100 % of this gain is in starting and ending the processes")
-    assert "takes 3 s before and 3.5 s after, and its MPI calls, all ranks together, 6 s before and 8 s after" in said
+    assert "takes 3 s before and 3.5 s after; its MPI calls take 6 s before and 8 s after, all ranks together" in said
     slower = changes([run(1.0, 0.5, wall=3.5)], [run(1.0, 0.5, wall=3.0)])
     assert slower.outside_sentence(2.0).startswith("75 % of this gain")
     assert slower.outside_sentence(1.0) == "" == slower.outside_sentence(-1.0)

@@ -100,7 +100,7 @@ def test_ranks_of_a_communicator() -> None:
     calls = [Call("MPI_Bcast", time=4 - n, comm=n) for n in range(4)]
     mix = mix_of(profile(calls, comms=comms, hosts=("a", "a", "b", "b")))
     assert [spot.case for spot in mix.spots] == [Case("bcast", 2, 2), Case("bcast", 1, 2), Case("bcast", 2, 2), None]
-    assert any("taken for MPI_COMM_WORLD" in note for note in mix.notes)
+    assert any("assumed to be MPI_COMM_WORLD" in note for note in mix.notes)
     assert any("cannot be looked up" in note for note in mix.notes)
 
 

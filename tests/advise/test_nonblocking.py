@@ -148,9 +148,9 @@ def test_what_is_hidden_and_what_is_waited_beyond() -> None:
         return overlap_sentences(mix(waited * ALONE, wall=10 * ALONE), [measured(1.0)])
 
     (hidden,) = said(0.4)
-    assert hidden.startswith("Iallreduce from main costs ") and "hidden behind the program's computing" in hidden
+    assert hidden.startswith("Iallreduce from main costs ") and "hides the rest behind its computing" in hidden
     (beyond,) = said(4.0)
-    assert "waiting for ranks that come late, " in beyond
+    assert "waiting for other ranks: they come late, " in beyond
     assert said(1.0) == []
     assert overlap_sentences(mix(0.4 * ALONE, wall=1000 * ALONE), [measured(1.0)]) == []  # of little time
     assert overlap_sentences(mix(4 * ALONE, wall=10 * ALONE), []) == []  # not measured

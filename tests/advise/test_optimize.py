@@ -220,7 +220,7 @@ def test_what_it_uses_is_measured_under_the_conditions_of_the_program(tmp_path: 
     assert len(asked) == 1 and 0 < asked[0] <= 30
     assert fake.conditions[0][Case("alltoall", 1, 4)].cold == "buffers"
     story = read_story(journal, fake.files)
-    assert story.against[0].endswith("0.4 s with cold ones here: the program's 0.38 s may be memory bandwidth.")
+    assert story.against[0].endswith("0.4 s with cold ones: the program's 0.38 s may be memory bandwidth.")
     assert story.against[-1] in story.markdown() and story.as_dict()["against_benchmark"] == story.against
     assert Journal.load(fake.files.journal).rounds[0].replayed == fake.files.replayed.name
 
@@ -292,7 +292,7 @@ def test_a_long_program_is_measured_and_one_candidate_tried(tmp_path: Path, monk
 def test_a_program_that_does_not_run(tmp_path: Path) -> None:
     fake = Fake(tmp_path)
     (tmp_path / "mpirun").write_text("#!/bin/sh\nexit 3\n")
-    with pytest.raises(UserError, match="does not run as it is"):
+    with pytest.raises(UserError, match="fails as it is"):
         fake.optimize()
     assert not fake.files.journal.exists()
 
@@ -312,7 +312,7 @@ def test_what_cannot_be_continued(tmp_path: Path) -> None:
         with pytest.raises(UserError, match="another -o DIR"):
             fake.optimize(resume=True)
     fake.files.journal.unlink()
-    with pytest.raises(UserError, match="is not of an optimization"):
+    with pytest.raises(UserError, match="was not written by unisono optimize"):
         fake.optimize()
 
 
@@ -367,9 +367,9 @@ def test_what_is_exact_stays_so_when_studies_are_merged(tmp_path: Path) -> None:
 def test_that_others_used_the_machine_is_told(tmp_path: Path) -> None:
     fake = Fake(tmp_path)
     journal = fake.optimize()
-    assert "Others used the machine" not in read_story(journal, fake.files).markdown()
+    assert "Other programs used the machine" not in read_story(journal, fake.files).markdown()
     journal.busy = 8.45
-    told = "Others used the machine when it began (load average 8.4): times are theirs, too."
+    told = "Other programs used the machine at the start (load average 8.4), which affects the times."
     assert told in read_story(journal, fake.files).markdown()
 
 

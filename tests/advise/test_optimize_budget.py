@@ -53,7 +53,7 @@ def test_a_trial_ends_with_the_budget_and_goes_on_with_a_larger_one(tmp_path: Pa
     assert (trial.verdict, len(trial.runs)) == ("", 4)
     story = read_story(journal, fake.files)
     assert story.outcome == "undecided"
-    assert "pml=ucx may be faster and was not tried to the end: 3600 s of the budget" in story.headline
+    assert "pml=ucx may be faster, but its trial did not end: 3600 s of the budget" in story.headline
     assert "not finished" in story.markdown() and write_story(story, tmp_path / "story.html").is_file()
     journal = fake.optimize(budget=1e5, resume=True, pairs=7)
     assert (journal.rounds[0].outcome, fake.log.count("profile")) == ("faster", 2)
@@ -63,7 +63,9 @@ def test_a_trial_ends_with_the_budget_and_goes_on_with_a_larger_one(tmp_path: Pa
 def test_a_budget_shorter_than_one_run_is_said_to_be_that(tmp_path: Path) -> None:
     fake = Fake(tmp_path)
     (tmp_path / "mpirun").write_text("#!/bin/sh\nsleep 30\n")
-    with pytest.raises(UserError, match=r"--budget 1s ended before the first run .* did: give some twenty times"):
+    with pytest.raises(
+        UserError, match=r"--budget 1s: the time passed before the first run .* had ended; give about twenty times"
+    ):
         fake.optimize(budget=1.0)
 
 

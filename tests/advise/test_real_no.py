@@ -61,7 +61,9 @@ def test_settings_that_were_never_launched_are_no_answer(tmp_path: Path) -> None
     journal = fake.optimize()
     story = read_story(journal, fake.files)
     assert story.outcome == "not measured"
-    assert story.headline.startswith("Not measured, so nothing is known: the program stays as it is, at 1 s. 2 launch")
+    assert story.headline.startswith(
+        "Not measured, so nothing is known: the program stays as it is, at 1 s. The time ended before 2 launch"
+    )
     assert story.headline.endswith("continue with --resume --budget 4m.")
     assert tell(journal, fake.files, json=False) == UNDECIDED
     assert never_launched([fake.files.study(1)]) == ["placement=cyclic", "pml=ucx"]

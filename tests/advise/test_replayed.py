@@ -59,16 +59,13 @@ def test_a_program_whose_buffers_are_cold() -> None:
     found = said(program(15e-3), known(84e-6, 9e-3, 11e-2))
     assert found.explained
     assert found.sentence.endswith(
-        "The same call takes 84 us with warm buffers and 9 ms with cold ones here: the program's 15 ms are memory"
-        " bandwidth."
+        "In a benchmark on this machine the same call takes 84 us with warm buffers and 9 ms with cold "
+        "ones: the program's 15 ms are memory bandwidth."
     )
     found = said(program(15e-3, fastest=math.nan), known(84e-6, 9e-3, 11e-2))
     assert found.explained and "the program's 15 ms may be memory bandwidth" in found.sentence
     found = said(program(15e-3), known(84e-6, 2e-4, 13e-3))
-    assert (
-        found.explained
-        and "13 ms with all caches emptied before it here: the program's 15 ms are the" in found.sentence
-    )
+    assert found.explained and "13 ms with all caches emptied before it: the program's 15 ms are the" in found.sentence
 
 
 def test_what_explains_a_part_or_nothing() -> None:
@@ -76,9 +73,7 @@ def test_what_explains_a_part_or_nothing() -> None:
     assert not found.explained and "that explains a part of the program's 15 ms. Possible:" in found.sentence
     found = said(program(15e-3), known(84e-6, 85e-6, 90e-6))
     assert not found.explained
-    assert (
-        "and 90 us with all caches emptied before it here: that does not explain the program's 15 ms" in found.sentence
-    )
+    assert "and 90 us with all caches emptied before it: that does not explain the program's 15 ms" in found.sentence
     assert "cold buffers" not in found.sentence.partition("Possible")[2]
     assert against(program(1e-4), [], None, known(84e-6, 2e-4, 3e-4)) == []
 
@@ -98,8 +93,8 @@ def test_ranks_that_come_late() -> None:
     (one,) = against(mix, [], None, found)
     assert isinstance(one, Late) and one.explained
     assert "10.1 ms a call, 10 ms of it waiting" in one.sentence
-    assert "84 us here when all ranks come at once, and 9.8 ms when they come as late as the program's" in one.sentence
-    assert "the program's 10.1 ms are late arrival" in one.sentence
+    assert "84 us when all ranks come at once. It takes 9.8 ms when they come as late as in the program" in one.sentence
+    assert "the program's 10.1 ms come from ranks that arrive late" in one.sentence
     assert json.loads(json.dumps(one.as_dict(), allow_nan=False))["explained"] is True
     (other,) = against(mix, [], None, replace(found, inside={(CASE, SIZE, late): 1e-3}))
     assert "does not explain" in other.sentence
@@ -107,7 +102,7 @@ def test_ranks_that_come_late() -> None:
     slow = replace(found, calls={**found.calls, (CASE, SIZE, late): 6e-4})
     both = against(program(8e-4, 10e-3), [], None, slow)
     assert [type(one) for one in both] == [Late, Against]
-    assert "late arrival explains the program's 800 us, too." in both[1].sentence and both[1].explained
+    assert "late ranks explain the program's 800 us, too." in both[1].sentence and both[1].explained
 
 
 def waits_of(condition: Condition, ranks: int) -> list[float]:
@@ -196,16 +191,22 @@ def test_predicted_is_from_the_matching_condition() -> None:
     assert gaps(usual, [warm, cold]) == gaps(matched, [warm, cold]) == []
     (gap,) = gaps(matched, [warm])
     assert (gap.condition, gap.sizes) == (BUFFERS, (SIZE,))
-    assert gap.reasons == ("measured with warm buffers, all ranks at once, the program has cold buffers",)
+    assert gap.reasons == ("the measurement had warm buffers, all ranks at once, but the program has cold buffers",)
     assert commands([gap], 4) == []
     both = advise(matched, PLANS, [warm, cold], replayed=known(84e-6, 1e-3, 2e-3))
     assert any("predicted from calls measured with cold buffers, as the program has them" in n for n in both.notes)
     assert any("memory bandwidth" in sentence for sentence in both.sentences())
     untested = advise(program(1e-3, fastest=5e-4), PLANS, [evidence(0.5)])
-    assert untested.gaps == () and untested.against and "Replay the program's conditions:" in untested.follow_up()
+    assert (
+        untested.gaps == ()
+        and untested.against
+        and "Measure again under the program's own conditions:" in untested.follow_up()
+    )
     alone = advise(matched, PLANS, [warm])
     assert any("warm buffers, all ranks at once, though the program has cold buffers" in n for n in alone.notes)
-    assert "Measure just that:" not in alone.follow_up() and any("--measure" in line for line in alone.follow_up())
+    assert "Measure only what is missing:" not in alone.follow_up() and any(
+        "--measure" in line for line in alone.follow_up()
+    )
 
 
 def test_messages_of_another_program_are_not_called_this_ones() -> None:

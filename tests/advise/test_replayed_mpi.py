@@ -61,7 +61,7 @@ def test_a_program_that_fills_the_caches_between_its_calls(machine: Machine, tmp
     assert cold > 3 * warm  # 8 bytes: half a microsecond against dozens
     assert matching(mix, known)[CASE].cold in ("buffers", "caches")
     (found,) = (found for found in against(mix, [], None, known, 0.0) if isinstance(found, Against))
-    assert "with all caches emptied before it here: " in found.sentence
+    assert "with all caches emptied before it: " in found.sentence
     assert "the program's" in found.sentence
 
 
@@ -73,4 +73,4 @@ def test_a_program_whose_last_rank_comes_late(machine: Machine, tmp_path: Path) 
     assert condition.late and condition.late[0] == 0.0 < condition.late[1] < 0.04
     (found,) = (found for found in against(mix, [], None, known, 0.0) if isinstance(found, Late))
     assert found.apart >= 0.4 * arrival(spot.waits, 2).late[1]  # one of two ranks waits
-    assert "when they come as late as the program's" in found.sentence
+    assert "when they come as late as in the program" in found.sentence

@@ -89,5 +89,6 @@ def test_a_level_that_is_none() -> None:
 def test_other_bits_are_said_so() -> None:
     found = SameBits("placement", 1, 4, ("reduce",), ("default", "placement=cyclic"), same=False, as_is=2)
     assert found.sentence == (
-        "reduce on 1 x 4 ranks: not reproducible: other bits in some of these launches: default; placement=cyclic"
+        "reduce on 1 x 4 ranks: not reproducible: the bits of the results differ among these launches: "
+        "default; placement=cyclic"
     )

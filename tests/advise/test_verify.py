@@ -71,7 +71,7 @@ def test_runs_that_differ_too_much_show_nothing() -> None:
     """It said "No difference shown: +11.1% (-90.2% to +1162.0% ...)" of three pairs on a busy machine."""
     made = Verification("wall time", "a", "b", {}, runs([0.58, 0.17, 0.61], [0.45, 0.43, 0.22]), 0.95, ())
     assert (made.verdict, made.exit_status) == ("no difference", 3)
-    assert made.sentence().startswith("Not told: ") and "%" not in made.sentence().split("with 95%")[0]
+    assert made.sentence().startswith("No answer: ") and "%" not in made.sentence().split("with 95%")[0]
 
 
 def test_one_estimate_with_its_interval() -> None:
@@ -128,12 +128,12 @@ def test_a_program_that_fails_now_and_then_as_it_is_is_no_answer_about_the_tunin
 
 
 def test_a_program_that_does_not_run_as_it_is_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"does not run as it is: crashed: .*exit status 7"):
+    with pytest.raises(UserError, match=r"fails as it is, without any setting: crashed: .*exit status 7"):
         verified(tmp_path, ["exit 7"] * 5, ["1"] * 5)
 
 
 def test_a_metric_that_never_appears_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="nowhere in its output; run the program once"):
+    with pytest.raises(UserError, match="matches nothing in the program's output; run the program once"):
         verified(tmp_path, ["echo done"] * 5, ["1"] * 5)
 
 

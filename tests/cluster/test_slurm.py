@@ -214,7 +214,7 @@ def test_a_study_by_srun(shell: Shell, tmp_path: Path, embedded: Machine) -> Non
     )
     said = " ".join(told.stderr.split())
     assert said.count("ranks are started by srun --mpi=pmix") == 2
-    assert "its launches were begun by srun --mpi=pmix, not by srun --mpi=pmi2" in said
+    assert "its launches were started by srun --mpi=pmix, not by srun --mpi=pmi2" in said
     assert "each of the 2 ranks was alone" in said
     assert "Traceback" not in said
     with Store.open(tmp_path / "right" / "study.db") as store:

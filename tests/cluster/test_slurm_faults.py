@@ -107,7 +107,7 @@ def test_a_lost_node_costs_its_job_and_nothing_that_was_measured(
     nodes.lose("n1")
     output, _nothing = following.communicate(timeout=PATIENCE)
     assert following.returncode == 3, output
-    assert "2 nodes: not all is measured yet" in output
+    assert "2 nodes: the measurement is not complete yet" in output
     assert samples_of(study)
     with Store.open(study) as store:
         blamed = {row.reason for row in store.launches() if row.status in ("refused", "crashed", "hung")}

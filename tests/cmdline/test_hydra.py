@@ -92,5 +92,5 @@ def test_a_launch_of_a_study() -> None:
 
 
 def test_what_mpich_has_no_word_for() -> None:
-    with pytest.raises(UserError, match="MPICH has no word for it"):
+    with pytest.raises(UserError, match="which MPICH does not have"):
         command(mpich(), Setting({"pml": "ucx"}), 1, 4, ["./bench"])

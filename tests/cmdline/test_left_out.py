@@ -92,7 +92,7 @@ def test_open_mpi(
     assert _ranks_get(here)["LD_PRELOAD"] == str(library)  # as any user's job
     (said,) = leave_out(here)
     assert said.startswith(_ENV_LIST if give is _by_environment else "mca_base_env_list")
-    assert "into every rank; it is left out here" in said
+    assert "into every rank; Unisono removes it from launches" in said
     assert _ranks_get(here) == {"SITE": "yes"}
 
 
@@ -157,7 +157,7 @@ def test_a_program_as_it_is_and_profiled(installed: Installed, library: Path, tm
     as_is, recorded = (said.split() for said in done.stdout.splitlines())
     assert as_is == ["yes" if five else "-", "-", "-"]
     assert recorded[1].endswith("/libunisono.so") and recorded[1] != str(library) and recorded[2] == "-"
-    assert "puts our library into every rank; it is left out here" in done.stderr
+    assert "puts our library into every rank; Unisono removes it from launches" in done.stderr
 
 
 def test_a_study_says_what_was_left_out() -> None:

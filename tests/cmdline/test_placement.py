@@ -133,13 +133,13 @@ def test_the_documents_own_words_on_the_36_core_machine(ppn: int) -> None:
 
 
 def test_nodes_that_are_not_there_are_refused() -> None:
-    with pytest.raises(UserError, match="4 nodes: made-up is described with 2"):
+    with pytest.raises(UserError, match="4 nodes are asked for, but made-up is described with 2"):
         place(machine(nodes=2), 4, 2, None)
 
 
 def test_more_ranks_than_cpus_need_permission() -> None:
     here = machine(1, 1, 2)
-    with pytest.raises(UserError, match=r"ppn 3: a node of made-up has 2 CPUs"):
+    with pytest.raises(UserError, match=r"ppn 3: ranks may use 2 CPUs on a node of made-up"):
         place(here, 1, 3, "block")
     placement = place(here, 1, 3, "block", oversubscribe=True)
     assert placement.oversubscribed
@@ -195,7 +195,7 @@ def test_the_check_says_what_differs() -> None:
     reports[1]["cpus"] = [0, 1, 2, 6]
     assert check(placement, reports) == "rank 1 is bound to CPU 0-2,6 instead of 4 (1 of 8 ranks differ)"
     assert check(placement, reports[:2]) == "2 ranks started instead of 8"
-    assert (check(placement, reports[:1]) or "").startswith("each of the 8 ranks was alone")
+    assert (check(placement, reports[:1]) or "").startswith("each of the 8 ranks started as a program of its own")
     reports = _reports(placement)
     reports[3]["node"], reports[5]["node"] = reports[5]["node"], reports[3]["node"]
     assert check(placement, reports) == "rank 3 is on the wrong node, n0 (2 ranks are)"

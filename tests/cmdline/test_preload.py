@@ -96,7 +96,7 @@ def test_srun(line: str, env: dict[str, str], wanted: str) -> None:
 def test_srun_keeps_what_the_user_preloads_and_refuses_what_cannot_be() -> None:
     found = _added("srun --export=ALL,LD_PRELOAD=/u.so ./a", "srun").argv[1]
     assert found.split(",")[0] == "--export=ALL" and "LD_PRELOAD=/u.so:/c/libunisono.so" in found.split(",")
-    with pytest.raises(UserError, match="--export=NONE keeps"):
+    with pytest.raises(UserError, match="--export=NONE does not pass on"):
         _added("srun --export=NONE ./a", "srun")
     with pytest.raises(UserError, match="comma"):
         with_variables(["srun", "./a"], Launcher("srun", 0), LIBRARY, {"UNISONO_PROFILE": "/o,p/run"}, {})
@@ -108,7 +108,7 @@ def test_scripts_and_lone_programs() -> None:
     assert script.argv == ["./job.sh", "3"] and script.env["OMPI_MCA_mca_base_env_list"] == listed
     assert "LD_PRELOAD" not in script.env and "no mpirun or srun" in script.notes[0]
     alone = _added("./a", "program")
-    assert alone.env == {"LD_PRELOAD": str(LIBRARY), **VARIABLES} and "one rank" in alone.notes[0]
+    assert alone.env == {"LD_PRELOAD": str(LIBRARY), **VARIABLES} and "a single rank" in alone.notes[0]
 
 
 def _fake(folder: Path, name: str, says: str) -> str:

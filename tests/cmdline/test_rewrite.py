@@ -118,7 +118,9 @@ def test_srun_gets_the_words_through_the_environment() -> None:
 
 
 def test_files_of_parameters_are_mentioned() -> None:
-    assert _rewritten("mpirun --tune my.conf -n 4 ./a", UCX).notes == ["--tune my.conf is not looked into"]
+    assert _rewritten("mpirun --tune my.conf -n 4 ./a", UCX).notes == [
+        "the file that --tune my.conf names is not read: a setting in it may act as well"
+    ]
 
 
 @pytest.mark.mpi
@@ -126,7 +128,7 @@ def test_files_of_parameters_are_mentioned() -> None:
 def test_another_mpirun_is_noticed(installed: Installed) -> None:
     made = with_setting([installed.mpirun, "-n", "1", "a"], Setting(), FOUR, None, {})
     assert made.notes == [
-        f"{installed.mpirun} is {installed.mpirun}, not the MPI this was made for (Open MPI 4.1.4, mpirun)"
+        f"{installed.mpirun} is {installed.mpirun}, but the tuning was made for another MPI (Open MPI 4.1.4, mpirun)"
     ]
 
 

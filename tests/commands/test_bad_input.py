@@ -119,9 +119,11 @@ def test_a_rules_file_edited_by_hand_is_kept(tmp_path: Path) -> None:
     broken = rules_file.read_text().replace("  0 3 0 0\n", "  0 3 0\n")
     assert broken != rules_file.read_text()
     rules_file.write_text(broken)
-    assert "openmpi-rules.conf: was edited since it was exported" in refused(unisono(*words, cwd=tmp_path))
+    assert "openmpi-rules.conf: was edited after it was exported, so it is not overwritten" in refused(
+        unisono(*words, cwd=tmp_path)
+    )
     said = refused(unisono(*words, "--check", cwd=tmp_path))
-    assert "kept, and checked as it is" in said
+    assert "so it is kept; --check checks the edited file" in " ".join(said.split())
     assert "openmpi-rules.conf: line" in said
     assert rules_file.read_text() == broken
 

@@ -18,7 +18,7 @@ def test_it_is_said_by_the_load_of_each_cpu(
 ) -> None:
     monkeypatch.setattr("os.getloadavg", lambda: (load, 9.0, 9.0))
     assert warn_where_busy(cpus) == (load if said else 0.0)
-    assert ("Others are using this machine (load average" in capsys.readouterr().err) == said
+    assert ("Other programs are using this machine (load average" in capsys.readouterr().err) == said
 
 
 @pytest.mark.parametrize(

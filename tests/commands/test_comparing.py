@@ -118,13 +118,13 @@ def test_an_mpi_that_fails_leaves_the_others(
     ("words", "said"),
     [
         (["--mpis", "mpirun"], "name two launchers or more"),
-        (["--mpis", "all", "a.db"], "measures and compares its own studies"),
+        (["--mpis", "all", "a.db"], "makes its own studies"),
         (["--mpis", "all", "quick", "tiny.toml"], "name one study file"),
         (["--mpis", "all", "quick", "--study", "tiny.toml"], "name one study file"),
         (["missing.toml", "--mpis", "all"], "missing.toml"),
         (["--mpis", "all", "--study", "missing.toml"], "missing.toml"),
-        (["a.db", "b.db", "--study", "quick"], "--study: only with --mpis"),
-        (["a.db", "b.db", "--budget", "3m", "--ppn", "2"], "--budget, --ppn: only with --mpis"),
+        (["a.db", "b.db", "--study", "quick"], "--study: can only be used with --mpis"),
+        (["a.db", "b.db", "--budget", "3m", "--ppn", "2"], "--budget, --ppn: can only be used with --mpis"),
         ([], "needs two studies or more"),
     ],
 )

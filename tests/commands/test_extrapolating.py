@@ -26,7 +26,9 @@ from unisono.tuning.document import parse, render
 from unisono.tuning.explain import explain
 from unisono.tuning.show import show
 
-PREDICTED = "8 x 2 ranks were not measured: their plan is predicted from those that were (nodes x ranks a node: 2 x 2"
+PREDICTED = (
+    "8 x 2 ranks were not measured: their plan is predicted from the measured cases (nodes x ranks a node: 2 x 2"
+)
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +73,7 @@ def test_the_report_says_what_is_predicted_and_how_sure(made: Path) -> None:
     assert "8 nodes × 2 ranks" in section
     assert "4 nodes" not in section, "what was measured is not predicted"
     assert section.count("<code>tuned/recursive_doubling</code>") == 1
-    assert "All of it is sure." in section
+    assert "All predictions are sure." in section
     assert 'id="predictions"' not in (made / "study" / "report.html").read_text()
 
 
@@ -100,7 +102,7 @@ def test_everyone_says_what_is_predicted(made: Path) -> None:
     hosts = ",".join(f"n{n}:2" for n in range(8))
     run = apply(tuning, ["mpirun", "--host", hosts, "-n", "16", "./app"], here, env={})
     assert len([note for note in run.notes if PREDICTED in note]) == 1
-    assert not any("the launch setting is that of" in note for note in run.notes)
+    assert not any("the launch setting of" in note for note in run.notes)
     measured = explain(tuning, "allreduce", 4, 2, 65536).found
     assert measured.as_dict()["basis"] == "measured"
     assert not measured.notes
@@ -131,8 +133,8 @@ def test_what_is_assumed_is_said(made: Path, capsys: pytest.CaptureFixture[str])
     page = (out / "report.html").read_text()
     section = page[page.index('<section id="predictions">') : page.index('<section id="findings">')]
     assert all(sentence in section for sentence in said)
-    assert "8 ranks a node. Predictions go by those with 2" in said[0]
-    assert said[1].endswith("the network dragonfly.")
+    assert "8 ranks a node. The predictions use the measurements with 2" in said[0]
+    assert "on the network dragonfly: they count the messages" in said[1]
     assert [(plan.nodes, plan.ppn) for plan in tuning.plan if plan.predicted] == [(64, 8)]
     with pytest.raises(UserError, match="nowhere: is no platform"):
         extrapolate([study], made / "refused", nodes="64", ppn=None, platform="nowhere", json=False)
@@ -150,7 +152,7 @@ def test_a_simulated_study_knows_its_network(tmp_path: Path) -> None:
             store.end_launch(launch, "done", "", 1.0)
     extrapolate([path], tmp_path / "out", nodes="256", ppn=None, json=False)
     (text,) = [one.text for one in read(tmp_path / "out" / "tuning.toml").finding if one.kind == "assumed"]
-    assert text.endswith("the network dragonfly.")
+    assert "on the network dragonfly: they count the messages" in text
 
 
 @pytest.mark.parametrize(
@@ -198,6 +200,6 @@ def test_what_nothing_tells_is_said(made: Path, capsys: pytest.CaptureFixture[st
     extrapolate([folder / "study" / "study.db"], folder / "out", nodes="1048576", ppn=None, json=False)
     captured = capsys.readouterr()
     assert "allgather, 1048576 x 2 ranks: nothing is predicted" in " ".join(captured.out.split())
-    assert "Not predicted, because measured" not in captured.err
+    assert "These numbers of nodes are not predicted" not in captured.err
     (plan,) = [plan for plan in read(folder / "out" / "tuning.toml").plan if plan.predicted]
     assert set(plan.gain) == {"allreduce"}

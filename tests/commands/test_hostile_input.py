@@ -100,7 +100,7 @@ def test_a_study_with_impossible_values(tmp_path: Path, tuning: Path, one_line: 
         ("doctor --hosts a:²", "--hosts a: '²' is not a number"),
         ("doctor --hosts /proc/kmsg", "--hosts: '/proc/kmsg' is not HOST"),
         ("doctor --mpirun ''", "--mpirun: '' is not a program"),
-        ("hybrid --cores 32 --dry-run", "--cores 32: is for --simulate"),
+        ("hybrid --cores 32 --dry-run", "--cores 32: can only be used with --simulate"),
         ("show /dev/zero", "/dev/zero: is a device"),
         ("profile show /dev/zero", "/dev/zero: is a device"),
         ("tune quick --dry-run --machine /dev/zero", "/dev/zero: is a device"),
@@ -129,7 +129,10 @@ def test_a_launcher_named_by_a_relative_path_is_not_looked_for_on_path(tmp_path:
 
 
 def test_closed_streams(tmp_path: Path, tuning: Path) -> None:
-    for redirection, status, says in ((">&-", 2, "the output: cannot be written: it is closed"), ("2>&-", 0, "")):
+    for redirection, status, says in (
+        (">&-", 2, "the output: cannot be written, because it is closed"),
+        ("2>&-", 0, ""),
+    ):
         done = subprocess.run(
             ["sh", "-c", f'"$0" lookup "$1" --collective alltoall --ppn 4 --size 8 {redirection}', PROGRAM, tuning],
             capture_output=True, text=True, check=False, cwd=tmp_path,

@@ -17,14 +17,14 @@ reason = unavailable()
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["k"], "--simulate k: there are t2k and xt4"),
+        (["k"], "--simulate k: is not a machine that can be simulated; write one of t2k and xt4"),
         (["t2k", "--cores", "24"], "24 cores: T2K has nodes of 16"),
-        (["t2k", "--cores", "8192"], "4096 is the most"),
+        (["t2k", "--cores", "8192"], "at most 4096 cores can be simulated"),
         (["t2k", "--cores", "many"], "--cores many"),
         (["xt4", "--cores", "24"], "a power of two does"),
         (["t2k", "--links", "5"], "--links 5: T2K has 4"),
         (["t2k", "--layouts", "2x4"], "T2K's have 16"),
-        (["t2k", "--packing", "none"], "--packing none: single, threads or both"),
+        (["t2k", "--packing", "none"], "--packing none: is unknown; write single, threads or both"),
         (["t2k", "--", "./app"], "only the solver"),
     ],
 )

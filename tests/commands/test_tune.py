@@ -97,7 +97,7 @@ def test_the_tuning_is_shown_looked_up_and_reported(tuned: Path) -> None:
     found, explained = (json.loads(unisono(name, *call, "--json").stdout) for name in ("lookup", "explain"))
     assert (found["exact"], found["nodes"], found["ppn"]) == (True, 1, 2)
     assert {key: explained[key] for key in found} == found
-    said = "were not measured: the launch setting is that of 1 x 2"
+    said = "were not measured: the launch setting of 1 x 2"
     for name in ("lookup", "explain"):
         other = unisono(name, *call, "--nodes", "1", "--ppn", "36")
         assert f"1 x 36 ranks {said}" in " ".join(other.stdout.split())
@@ -120,7 +120,7 @@ def test_a_proof_of_another_decision_is_not_shown_as_this_ones(tuned: Path, tmp_
         assert json.loads(store.meta(KEY)) == choices(read(tuned / "unisono-out" / "tuning.toml"))
         store.set_meta(KEY, "another")
     done = unisono("report", db, "-o", tmp_path / "other.html")
-    assert "is of what was decided before the study was continued, and is left out" in " ".join(done.stderr.split())
+    assert "is left out, because the study was continued after it" in " ".join(done.stderr.split())
 
 
 @pytest.mark.beside
@@ -191,7 +191,7 @@ def test_a_bare_mpirun_is_the_tunings_where_the_program_is_of_that_mpi(tuned: Pa
 
     its = unisono(*words, "--", "mpirun", "-n", "2", tmp_path / "its", env=SYSTEM_FIRST)
     assert its.stdout.startswith(f"{EMBEDDED} ")
-    assert f"mpirun is {EMBEDDED}, as the tuning was measured with it (Open MPI 5" in its.stderr
+    assert f"mpirun stands for {EMBEDDED}, because the tuning was measured with it (Open MPI 5" in its.stderr
     assert "stale" not in its.stderr
     others: list[list[str | Path]] = [
         ["mpirun", "-n", "2", tmp_path / "other"],
@@ -200,7 +200,7 @@ def test_a_bare_mpirun_is_the_tunings_where_the_program_is_of_that_mpi(tuned: Pa
     for other in others:
         line = unisono(*words, "--", *other, env=SYSTEM_FIRST)
         assert line.stdout.startswith(f"{other[0]} ")
-        assert "measured with Open MPI 5.0.11; you use Open MPI 4" in line.stderr  # --print warns, too
+        assert "it was measured with Open MPI 5.0.11, but you use Open MPI 4" in line.stderr  # --print warns, too
     named = unisono(
         *words, "--mpirun", "/usr/bin/mpirun", "--", "mpirun", "-n", "2", tmp_path / "its", env=SYSTEM_FIRST
     )
@@ -227,7 +227,7 @@ def test_verify_reads_the_metric_and_gives_a_verdict(tuned: Path) -> None:
     missing = unisono(
         "verify", "--tuning", tuning, "--runs", "3", "--metric", "Absent: ([0-9]+)", "--", *program, env=ROOT
     )
-    assert "'Absent: ([0-9]+)' is nowhere in its output" in refused(missing)
+    assert "'Absent: ([0-9]+)' matches nothing in the program's output" in refused(missing)
 
 
 @pytest.mark.beside
@@ -252,7 +252,7 @@ def test_an_existing_study_is_continued_only_when_asked(tuned: Path, study: Path
     other = study.with_name("other.toml")
     other.write_text(STUDY.replace("bcast", "alltoall"))
     said = refused(unisono("tune", other, "--resume", "-o", tuned / "unisono-out", "--mpirun", EMBEDDED))
-    assert "(cases.collectives: allreduce, bcast there, allreduce, alltoall asked for)" in said
+    assert "(cases.collectives: the study has allreduce, bcast, you ask for allreduce, alltoall)" in said
     assert f"unisono tune --resume -o {tuned / 'unisono-out'}" in said
 
 

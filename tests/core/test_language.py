@@ -190,7 +190,7 @@ def test_why_a_program_does_not_run_is_japanese(japanese: None) -> None:
 
 def test_a_language_that_is_none_is_an_error() -> None:
     done = _unisono("doctor", "--lang", "fr")
-    assert (done.returncode, done.stderr) == (2, "unisono: --lang fr: is not a language of ours; en or ja\n")
+    assert (done.returncode, done.stderr) == (2, "unisono: --lang fr: is not available; write en or ja\n")
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ def test_options_of_a_users_program_are_its_own(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(language, "_shown_by_terminal", lambda: False)
     assert language.choose(["--lang", "ja", "doctor"], {}) == ["doctor"]
     assert language.language() == "en", "the terminal cannot show it"
-    with pytest.raises(UserError, match="--lang : is not a language"):
+    with pytest.raises(UserError, match="--lang : is not available"):
         language.choose(["doctor", "--lang"], {})
 
 
@@ -275,19 +275,19 @@ def test_findings_are_kept_in_english_and_shown_in_japanese(japanese: None) -> N
     ended = "1 x 8 ranks: 2 of 2 launches with pml=ob1 crashed or were refused (it stopped); it is left out."
     assert "2 回のうち 2 回: 異常終了、または起動の拒否 (it stopped)。" in translated(ended)
     undetermined = (
-        "4 of the effects looked for could not be told from noise (alltoall, 1 x 2 ranks: coll, algorithm): measure "
-        "longer, or on a quieter machine."
+        "4 of the effects that the study looked for are too small to be told from noise (alltoall, 1 x "
+        "2 ranks: coll, algorithm): measure longer, or on a quieter machine."
     )
     assert "調べた効果のうち 4 件" in translated(undetermined)
 
 
 def test_an_advice_is_said_whole_in_japanese(japanese: None) -> None:
     """Sentences of its parts, and notes that are kept in English."""
-    note = "2 x 4 ranks were not measured; the settings are those of 1 x 4"
+    note = "2 x 4 ranks were not measured; the settings of the nearest measured case, 1 x 4, are used"
     assert translated(note) == "2 x 4 ランクは測定していないため、1 x 4 の設定を使います"
     ended = (
-        "pml=ob1 may be faster and was not tried: 30 s of the budget of 60 s are spent; "
-        "continue with --resume --budget 3m"
+        "pml=ob1 may be faster, but it was not tried: 30 s of the budget of 60 s are spent; continue "
+        "with --resume --budget 3m"
     )
     assert translated(ended) == (
         "pml=ob1 は高速な可能性がありますが、試していません。"
@@ -307,11 +307,14 @@ def test_findings_of_a_tuning_are_shown_in_japanese(tmp_path: Path) -> None:
 
 def test_what_differs_is_kept_in_english_and_shown_in_japanese(japanese: None) -> None:
     """It may be kept in a study; the names of what differs are translated, one word or several."""
-    assert translated("measured with NUMA nodes per socket 1; here it is 4") == (
+    assert translated("it was measured with NUMA nodes per socket 1, but here it is 4") == (
         "測定時のソケットあたりの NUMA ノードは 1、ここでは 4 です"
     )
     assert translated("kernel: 5.1 there, 6.0 here") == "カーネル: あちらは 5.1、こちらは 6.0"
-    assert translated("measured with kernel 5.1 x; here it is 6.0") == "測定時のカーネルは 5.1 x、ここでは 6.0 です"
+    assert (
+        translated("it was measured with kernel 5.1 x, but here it is 6.0")
+        == "測定時のカーネルは 5.1 x、ここでは 6.0 です"
+    )
     rule = Rule("bcast", 0, 1024, Setting(), Interval(1, 1, 1))
     assert rule.range_text() == "up to 1 KiB", "in files"
     assert words.sizes(rule.first, rule.last) == "1 KiB 以下"

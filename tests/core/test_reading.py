@@ -78,7 +78,7 @@ def test_what_cannot_be_opened(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="cannot be read"):
         read_text(tmp_path / "a\0b")
     (tmp_path / "latin").write_bytes(b"\xe4")
-    with pytest.raises(UserError, match="cannot be read: it is no text in UTF-8"):
+    with pytest.raises(UserError, match="cannot be read: it is not a text file in UTF-8"):
         read_text(tmp_path / "latin")
 
 

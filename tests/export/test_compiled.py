@@ -59,7 +59,7 @@ def test_algorithms_that_change_the_ranks_order_are_named() -> None:
         ),
     )
     said = [note.partition(", Open MPI")[0] for note in compiled(changed)[1]]
-    assert said == ["allreduce: told to take ring, segmented_ring"]
+    assert said == ["allreduce: with ring, segmented_ring"]
 
 
 def test_the_library_knows_the_same_algorithms() -> None:
@@ -84,7 +84,7 @@ def test_every_size_gets_its_rule_and_gaps_stay_with_the_mpi() -> None:
         ),
     )
     found, notes = compiled(made)
-    assert [note.partition(",")[0] for note in notes] == ["allreduce: told to take segmented_ring"]
+    assert [note.partition(",")[0] for note in notes] == ["allreduce: with segmented_ring"]
     guard, measured, above = found["alltoall"].comms
     assert (guard.size, measured.size, above.size) == (0, 4, 5)
     assert guard.rules == above.rules == (MessageRule(0, 0),)
@@ -192,7 +192,7 @@ def test_the_window_of_linear_sync_is_in_rules_that_can_say_it(version: str, sai
     small = read.select("alltoall", 4, 4)
     assert small is not None and not small.requests
     assert text.startswith("rule-file-version-2") is said
-    assert bool(notes) is not said and (said or "messages on their way (4) is left out" in notes[0])
+    assert bool(notes) is not said and (said or "outstanding messages (4) is left out" in notes[0])
 
 
 def test_a_rules_file_stays_in_its_first_version_where_nothing_is_limited() -> None:

@@ -82,7 +82,7 @@ def _any_use(rng: random.Random) -> tuple[str, ...]:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("pingpong 1 2 0 max mpi", "'pingpong' is not served"),
+        ("pingpong 1 2 0 max mpi", "our library does not serve 'pingpong'"),
         ("bcast 1 2 0 max", "5 words"),
         ("bcast 0 2 0 max mpi", "write numbers of nodes"),
         ("bcast 12@3x5 2 0 max mpi", "3x5 is not a shape of 12 nodes"),

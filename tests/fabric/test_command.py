@@ -104,7 +104,7 @@ def test_a_sound_cluster_is_silent(tmp_path: Path) -> None:
     ("options", "said"),
     [
         ({"fabric": True}, "--hosts"),
-        ({"fabric": True, "json": True, "reframe": True}, "one of them at a time"),
+        ({"fabric": True, "json": True, "reframe": True}, "use only one of"),
         ({"fabric": True, "budget": "soon"}, "--budget"),
         ({"drain_reason": True}, "--drain-reason"),
         ({"budget": "1m"}, "--budget"),

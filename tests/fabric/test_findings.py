@@ -81,7 +81,7 @@ def test_too_few_launches_name_nothing_and_say_so() -> None:
     fabric = made_up(4, 3, Ails(slower={1: 2.0}), launches=2)
     assert findings(fabric) == []
     assert suspicious(fabric)
-    assert "2 launches of 5" in conclusion(fabric, [])
+    assert "only 2 of the 5 launches" in conclusion(fabric, [])
 
 
 def test_two_nodes_cannot_be_told_apart() -> None:

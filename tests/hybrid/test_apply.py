@@ -96,7 +96,7 @@ def test_numactl_stands_before_the_program(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_nothing_proven_is_said() -> None:
     found = with_layout(made(proven=False), ["mpirun", "-n", "2", "./app"], machine(), {})
-    assert "nothing was proven faster than flat MPI: this is that layout" in found.notes
+    assert "no layout was proven faster than flat MPI, which is therefore used" in found.notes
     assert "the layout was measured with 'solver 64', not with ./app" in found.notes
 
 
@@ -105,7 +105,7 @@ def test_the_layout_of_ones_own_program() -> None:
     own = tuning.layout[0].model_copy(update={"program": "/elsewhere/app in", "threads": 1, "processes": 4})
     both = tuning.model_copy(update={"layout": (*tuning.layout, own)})
     assert "ppr:4:node:PE=1" in with_layout(both, ["mpirun", "-n", "2", "./app"], machine(), {}).argv
-    with pytest.raises(UserError, match=r"which is meant for \./other cannot be told"):
+    with pytest.raises(UserError, match=r"it is not clear which of them \./other should use"):
         with_layout(both, ["mpirun", "-n", "2", "./other"], machine(), {})
 
 

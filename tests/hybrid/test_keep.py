@@ -102,7 +102,7 @@ def test_a_tuning_of_another_machine_is_not_extended(tmp_path: Path) -> None:
     path = tmp_path / "tuning.toml"
     assert beside(path, machine()) is None
     write(tuning(plan()).model_copy(update={"machine": {"CPU": "another"}}), path)
-    with pytest.raises(UserError, match="machine that differs: measured with CPU another; here it is test"):
+    with pytest.raises(UserError, match="machine that differs: it was measured with CPU another, but here it is test"):
         beside(path, machine())
 
 
@@ -112,7 +112,7 @@ def test_layouts_alone_are_a_tuning_for_run_layout_only(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="holds layouts alone, nothing on collectives"):
         read(path)
     text = render(read(path, layouts=True))
-    with pytest.raises(UserError, match="twice"):
+    with pytest.raises(UserError, match="has two layouts"):
         parse(text + text[text.index("\n[[layout]]") :], "here")
-    with pytest.raises(UserError, match="no layout either"):
+    with pytest.raises(UserError, match="neither a plan nor a layout"):
         parse(text[: text.index("\n[[layout]]")], "here")

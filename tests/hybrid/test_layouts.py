@@ -36,7 +36,9 @@ def test_all_layouts_fill_the_node(cores: int) -> None:
 def test_what_does_not_fit_is_said() -> None:
     found, notes = chosen_layouts("flat,4x4", 2)
     assert found == [Layout(1, 2)]
-    assert notes == ["4 processes of 4 threads needs 16 cores a node, 2 may be used here: it is not run"]
+    assert notes == [
+        ("layout 4 processes of 4 threads is not run: it needs 16 cores a node, and only 2 may be used here")
+    ]
     with pytest.raises(UserError, match="none of 4x4 fits"):
         chosen_layouts("4x4", 2)
 
@@ -122,7 +124,7 @@ def test_flat_mpi_comes_first_and_only_threads_pack_with_threads() -> None:
     [
         ({"packing": "all"}, "packing: 'all'"),
         ({"links": ["four"]}, "links: 'four'"),
-        ({"nodes": [3]}, "nodes: 3 asked for"),
+        ({"nodes": [3]}, "nodes: 3 are asked for"),
     ],
 )
 def test_bad_wishes_are_refused(change: dict[str, object], said: str) -> None:

@@ -199,7 +199,10 @@ def test_a_users_program_by_its_own_figure(installed: Installed, tmp_path: Path)
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--metric", "nowhere ([0-9.]+)", "--", "true"], "is nowhere in its output; run the program once"),
+        (
+            ["--metric", "nowhere ([0-9.]+)", "--", "true"],
+            "matches nothing in the program's output; run the program once",
+        ),
         (["--metric", "(.*)", "--", "echo", "soon"], "which is not a number"),
         (["--size", "0"], "--size 0: write the nodes"),
         (["--size", "5000", "--layouts", "flat"], "no launch gave a result: flat MPI: "),
@@ -323,7 +326,7 @@ def test_from_a_study_to_a_program_run_in_its_layout(tmp_path: Path, capfd: pyte
     for refused, said in (
         (call("show", str(study)), "is a study, not a tuning"),
         (call("run", *line[:2], *line[3:]), "holds layouts alone"),
-        (call("verify", "--profile", *line), "--profile compares calls of the same ranks"),
+        (call("verify", "--profile", *line), "--profile compares the calls of the same ranks"),
         (call("lookup", tuning, "--collective", "bcast", "--size", "8"), "holds layouts alone"),
         (
             call(*words, "--resume", "--metric", "(.*)", "--", str(script)),

@@ -198,9 +198,15 @@ def test_what_our_collectives_would_see(epyc_nps4: Path, machine: Machine, monke
     bound = large.model_copy(update={"environment": {"PRTE_MCA_rmaps_default_mapping_policy": "package"}})
     for here, said in (
         (machine, "1 socket, 1 NUMA domain, 1 last-level cache: a node is one domain to our collectives"),
-        (large, "2 sockets, 8 NUMA domains, 24 last-level caches; Open MPI by itself binds ranks within a NUMA domain"),
-        (bound, "2 sockets, 8 NUMA domains, 24 last-level caches; the environment says how ranks are bound"),
-        (large.model_copy(update={"mpi": mpich}), "some ranks are not bound within one, so that a node is one domain"),
+        (
+            large,
+            "2 sockets, 8 NUMA domains, 24 last-level caches; Open MPI by default binds each rank within a NUMA domain",
+        ),
+        (bound, "2 sockets, 8 NUMA domains, 24 last-level caches; the environment sets how ranks are bound"),
+        (
+            large.model_copy(update={"mpi": mpich}),
+            "some ranks are not bound within one domain and our collectives take the node as one",
+        ),
         (large.model_copy(update={"mpi": None}), "2 sockets, 8 NUMA domains, 24 last-level caches"),
     ):
         rows = doctor_json(here)["collectives"]

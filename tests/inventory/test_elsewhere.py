@@ -25,5 +25,7 @@ def test_a_node_that_cannot_be_asked_is_one_clear_line(tmp_path: Path, monkeypat
     (tmp_path / "srun").write_text("#!/bin/sh\necho srun: error: Unable to create step >&2\nexit 1\n")
     (tmp_path / "srun").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    with pytest.raises(UserError, match=r"its node n0 cannot be described by srun .*Unable to create step.*srun --pty"):
+    with pytest.raises(
+        UserError, match=r"srun could not describe the job's node n0 .*Unable to create step.*srun --pty"
+    ):
         described_on("n0", "/opt/mpirun", None)

@@ -20,7 +20,7 @@ EXPECTED = {
     "mpi-error": ("crashed", "MPI_Send failed: MPI_ERR_RANK: invalid rank"),
     "no-cores-left": ("refused", "there are more ranks than CPUs to bind them to"),
     "no-program": ("refused", "./missing does not exist or is not executable"),
-    "no-such-cpu": ("refused", "the list of CPUs names some that are not there, or too few"),
+    "no-such-cpu": ("refused", "the list of CPUs is too short, or names CPUs that do not exist"),
     "root": ("refused", "mpirun does not run as root without --allow-run-as-root"),
     "same-parameter-twice": ("refused", "MCA parameter pml is given twice"),
     "segmentation-fault": ("crashed", "rank 1 was ended by SIGSEGV"),
@@ -119,7 +119,7 @@ def test_variables_given_in_two_ways_to_open_mpi_4() -> None:
         "method and try launching your job again.\n"
     )
     error = explain(1, stderr)
-    assert error.status == "refused" and "take mca_base_env_list out of the parameter file" in error.reason
+    assert error.status == "refused" and "remove mca_base_env_list from the parameter file" in error.reason
     assert is_shared(error.reason), "no setting is to blame"
 
 

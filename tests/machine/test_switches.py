@@ -96,4 +96,4 @@ def test_a_file_in_one_line(hosts: list[str], more: str, tmp_path: Path) -> None
 
 
 def test_nobody_may_be_asked() -> None:
-    assert described({"UNISONO_TOPOLOGY": "none"}, [], None) == "none; UNISONO_TOPOLOGY=none: nobody is asked"
+    assert described({"UNISONO_TOPOLOGY": "none"}, [], None) == "none, because UNISONO_TOPOLOGY=none switches them off"

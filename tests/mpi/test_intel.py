@@ -129,6 +129,6 @@ def test_doctor_says_nothing_of_a_permission_that_only_open_mpis_launcher_wants(
     ours = machine().model_copy(update=as_root)
     allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     said = dict(software_rows(ours, {"OMPI_ALLOW_RUN_AS_ROOT": "1"}))["User"]
-    assert "Lines of yours" in said
+    assert "Your own command lines" in said
     assert "--allow-run-as-root in them, or OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1" in said
     assert dict(software_rows(ours, allowed))["User"] == f"root: allowed by {' and '.join(allowed)}"

@@ -61,7 +61,9 @@ def test_boot_settings_say_their_value() -> None:
 
 
 def test_ucx_parameters_say_when_they_count() -> None:
-    assert "together with pml=ucx; the default here is ob1" in availability("UCX_RNDV_THRESH", small()).reason
+    assert (
+        "it only acts together with pml=ucx; the default here is ob1" in availability("UCX_RNDV_THRESH", small()).reason
+    )
     assert availability("UCX_RNDV_THRESH", XEON).reason == ""
 
 

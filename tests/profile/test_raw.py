@@ -58,7 +58,7 @@ def test_one_rank(tmp_path: Path) -> None:
     assert [_chains(found)[row["path"]] for row in (first, wait)] == [["f11", "f12"], ["f11", "inner", "f13"]]
     assert found.origin.hosts == ("n0",) and found.origin.split_waiting and found.origin.depth == 8
     assert found.origin.created == "2027-01-15T08:00:00+00:00"
-    assert found.origin.dropped == 4 and any("4 calls found no room" in note for note in found.notes)
+    assert found.origin.dropped == 4 and any("4 calls did not fit" in note for note in found.notes)
     assert float(found.cells["time"].sum()) == pytest.approx(float(found.wall.sum()))
 
 
@@ -124,7 +124,7 @@ def test_ranks_that_are_missing_and_how_it_ended(tmp_path: Path) -> None:
     found = _read(tmp_path, *(raw_file(one) for one in (*parts, crashed)))
     assert found.ranks == 8 and found.wall[[0, 3, 5]].tolist() == [1.0] * 3 and found.wall.sum() == 3
     assert found.origin.ended == "signal SIGSEGV"  # SIGTERM is what mpirun sent to the others
-    assert any("5 of 8 ranks wrote nothing: 1, 2, 4, 6, 7" in note for note in found.notes)
+    assert any("5 of 8 ranks wrote nothing (1, 2, 4, 6, 7)" in note for note in found.notes)
 
 
 def test_a_rank_in_two_files_counts_once(tmp_path: Path) -> None:

@@ -81,14 +81,14 @@ def test_programs_that_cannot_be_recorded(tmp_path: Path) -> None:
     main = "int main(int c, char **v) { return MPI_Init(&c, &v); }\n"
     for flags in ((), ("-static",)):
         program = _program(tmp_path, inside + main, *flags)
-        assert "has its MPI library linked into it" in nothing_recorded(program, 0)
+        assert "is linked statically with its MPI library" in nothing_recorded(program, 0)
     program = _program(tmp_path, "int main(void) { return 0; }\n")
     assert "is no MPI program" in nothing_recorded(program, 0)
     opener = '#include <dlfcn.h>\nint main(void) { return dlopen("libmpi.so", RTLD_NOW) == 0; }\n'
     program = _program(tmp_path, opener, "-ldl")
     assert "opens one at run time" in nothing_recorded(program, 1)
     assert "(exit status 9)" in nothing_recorded(None, 9) and "write mpirun itself" in nothing_recorded(None, 9)
-    assert "name no program that is there" in nothing_recorded(None, 9, launched=True)
+    assert "names no program that exists" in nothing_recorded(None, 9, launched=True)
 
 
 @pytest.mark.parametrize("case", ["no-program", "too-many-ranks", "root"])

@@ -58,7 +58,7 @@ def test_the_sentence_says_what_was_not_measured_or_is_assumed() -> None:
         import_profile(SAMPLES / "ft_p4.cubex")
     )
     split = dataclasses.replace(not_split, origin=Origin("unisono", split_waiting=True))
-    assert "cannot be measured for it" in said(split)
+    assert "cannot be measured for this call" in said(split)
 
 
 def test_the_sentence_about_several_sizes_calls_without_one_and_no_calls() -> None:
@@ -234,7 +234,7 @@ def test_short_names(name: str, text: str) -> None:
 
 def test_bytes_that_nobody_knows_are_not_none() -> None:
     got = shown(profile(sized(8, 10, 1.0, path=2, sent=0)), width=120)  # a nonblocking receive: `received` is unknown
-    assert " ? " in got and "nonblocking receive got" in got and "0 B" not in got
+    assert " ? " in got and "the bytes of a nonblocking receive are" in got and "0 B" not in got
     known = shown(profile(sized(8, 10, 1.0, path=2, sent=0, received=80)), width=120)
     assert "80 B" in known and "nonblocking" not in known
 
@@ -332,10 +332,12 @@ def test_a_nonblocking_collective_is_said_with_its_wait() -> None:
         "Iallreduce called from transpose, 8 B, is 40 % of your time; 75 % of that is in calls that wait for it, the "
         "rest in the call itself."
     )
-    assert said(overlapping(9)).endswith("; of 2 of its calls it is not known how long they were waited for.")
+    assert said(overlapping(9)).endswith("; for 2 of its calls the waiting time is not known.")
     assert posted_sentences(hot_spots(overlapping())) == [
-        "MPI_Iallreduce at transpose: 2 s in the call itself, 6 s in calls that complete requests, which have that "
-        "time where calls are shown one by one."
+        (
+            "MPI_Iallreduce at transpose: 2 s in the call itself, 6 s in the calls that complete it; where "
+            "calls are shown one by one, that second part counts with those calls."
+        )
     ]
 
 
@@ -346,7 +348,7 @@ def test_the_table_of_nonblocking_collectives(width: int) -> None:
     row = next(line for line in text.splitlines() if line.startswith("Iallreduce < transpose"))
     assert row.split()[3:] == ["10", "320", "B", "2", "s", "6", "s", "0.4", "s"]
     assert re.search(r"40\.0 +- +Iallreduce", text) and re.search(r" 5\.0 +- +Wait", text)
-    assert "nonblocking collectives: with the wait" in " ".join(text.split())
+    assert "nonblocking collectives: the time includes the wait" in " ".join(text.split())
     assert "Nonblocking collectives" not in shown(profile(sized(8, 10, 1.0)))
 
 

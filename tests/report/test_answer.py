@@ -79,7 +79,8 @@ def test_settings_that_were_never_launched_are_not_called_worse(study: StudyData
     plans = (decided(Setting(), {"allreduce": Interval(1, 1, 1)}, ppn=2),)
     (answer,) = headline.answers(replace(decision, plans=plans, never=("pml=ucx", "placement=cyclic")), {})
     assert answer.sentence == (
-        "the default is kept: 2 launch settings had no time for even one launch, so that nothing is known of them"
+        "the default is kept: the budget ended before 2 launch settings were launched at all, "
+        "so nothing is known about them"
     )
 
 
@@ -185,7 +186,7 @@ def test_every_proven_case_is_a_row_with_both_intervals(
     assert found["allreduce"]["launches"] == "5"
     assert str(found["allreduce"]["mark"]).count("<circle") + str(found["allreduce"]["mark"]).count("<rect") >= 3
     assert "5 fresh launches" in found["table"]["note"]
-    assert found["table"]["failures"] == ["A tuned launch on 1 × 2 ranks did not deliver (hung): no answer within 60 s"]
+    assert found["table"]["failures"] == ["A tuned launch on 1 × 2 ranks failed (hung): no answer within 60 s"]
 
 
 @pytest.mark.parametrize(("sizes", "said"), [(0, False), (1, False), (2, True), (9, True)])
@@ -198,7 +199,7 @@ def test_a_proof_that_contradicts_the_study_is_said_to(
     for at, size in enumerate(size for size in document["cases"][0]["sizes"] if size["size"] in expected):
         gain, factor = expected[size["size"]], 3.0 if at < sizes else 1.0
         size["gain"] = {"low": gain.low * factor, "mid": gain.mid * factor, "high": gain.high * factor}
-    remarks = [r for r in rows(views, decision, document)["table"]["remarks"] if "not what the study expected" in r]
+    remarks = [r for r in rows(views, decision, document)["table"]["remarks"] if "the proof and the study differ" in r]
     assert [r.startswith("allreduce, 1 × 2 ranks: at ") for r in remarks] == [True] * said
 
 
@@ -213,7 +214,7 @@ def test_wrong_results_are_a_bad_verdict(study: StudyData, decision: Decision, v
 def test_without_a_proof_the_studys_figures_are_said_to_be_that(decision: Decision, views: list[CaseView]) -> None:
     found = rows(views, decision, None)
     assert found["table"]["heading"] == "In the study"
-    assert "nothing was proven" in found["table"]["note"]
+    assert "there is no proof on fresh launches" in found["table"]["note"]
     assert found["allreduce"]["verdict"].endswith("in the study")
     assert found["allreduce"]["gain"] == views[0].gain
 

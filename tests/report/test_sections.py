@@ -274,13 +274,13 @@ def test_a_case_without_samples_of_its_chosen_setting_still_renders(study: Study
 def test_a_limit_that_was_beaten_is_called_a_reference(study: StudyData, decision: Decision) -> None:
     views = case_views(study, decision)
     assert {view.bound for view in views} == {"physical limit"}
-    assert beaten_sentence(views) == "Nothing that was measured is quicker than its limit."
+    assert beaten_sentence(views) == "No measured collective is quicker than its limit."
     bcast = next(view for view in views if view.case.collective == "bcast")
     size = bcast.sizes[-1]
     quickest = min(estimates[size].time.low for estimates in bcast.estimates.values() if size in estimates)
     beaten = [replace(view, floors={**view.floors, size: quickest * 2}) if view is bcast else view for view in views]
     assert "bcast of" in beaten_sentence(beaten)
-    assert "it is a reference here, and not a limit" in beaten_sentence(beaten)
+    assert "so that value is a reference here and not a limit" in beaten_sentence(beaten)
     shown = next(view for view in beaten if view.case.collective == "bcast")
     assert shown.bound == "reference"
     _, legend = latency_figure(shown, 0.03)

@@ -74,7 +74,7 @@ def test_a_run_of_imb_is_one_launch_with_all_its_tables(tmp_path: Path) -> None:
     assert (len(data.launches), data.method) == (3, "imported")
     assert len({sample.case.collective for sample in data.samples if sample.launch == data.launches[0].id}) > 1
     shown = CliRunner().invoke(app, ["show", str(tmp_path / "tuning.toml")]).stdout
-    assert "unisono verify makes one" in shown and "tune --resume" not in shown
+    assert "run unisono verify on the machine" in shown and "tune --resume" not in shown
 
 
 def test_a_job_of_pico_becomes_a_study(tmp_path: Path) -> None:
@@ -122,7 +122,10 @@ def test_times_of_different_things_are_not_compared(tmp_path: Path, change: tupl
 
 def test_without_a_file_of_the_default_it_says_what_is_missing(tmp_path: Path) -> None:
     words = [f"coll=basic@{SAMPLES / 'osu-5.txt'}"]
-    with pytest.raises(UserError, match=r"cannot be decided: no file is of the default .* import one without SETTING@"):
+    with pytest.raises(
+        UserError,
+        match=r"cannot be decided: no file was measured with the default .* such a file, written without SETTING@",
+    ):
         import_results(words, tmp_path / "o", machine=None, nodes=1, ppn=2, name="p")
 
 
@@ -130,7 +133,8 @@ def test_a_file_without_any_collective_says_what_it_holds(tmp_path: Path) -> Non
     """It was asked whether the run was cut off."""
     path = tmp_path / "latency.txt"
     path.write_text("# OSU MPI Latency Test v5.3.2\n# Size          Latency (us)\n0                       0.25\n")
-    with pytest.raises(UserError, match=r"no measurement that can be taken\. Left out, .*: OSU MPI Latency Test v5"):
+    says = r"no measurement that can be used\. Left out, .*: OSU MPI Latency Test v5"
+    with pytest.raises(UserError, match=says):
         import_results([str(path)], tmp_path / "o", machine=None, nodes=1, ppn=2, name="p")
 
 
@@ -138,7 +142,7 @@ def test_a_file_without_any_collective_says_what_it_holds(tmp_path: Path) -> Non
     ("words", "said"),
     [
         ([str(SAMPLES / "imb.txt")], "2 ranks, but does not say on how many nodes"),
-        ([str(SAMPLES / "imb.txt"), "--nodes", "3"], "2 ranks, which --nodes and --ppn do not make"),
+        ([str(SAMPLES / "imb.txt"), "--nodes", "3"], "2 ranks, but --nodes and --ppn give another number"),
         ([str(SAMPLES / "osu.txt"), "--nodes", "2"], "does not say how many ranks"),
         ([f"coll=@{SAMPLES / 'osu.txt'}"], "is no setting"),
         (["/nowhere"], "/nowhere"),

@@ -71,7 +71,9 @@ def test_osu_doubles_message_sizes(sizes: list[int]) -> None:
 def test_message_sizes_that_osu_would_pass_over_are_refused(tmp_path: Path) -> None:
     """They were dropped without a word, and the tuning said that it holds for all sizes."""
     program(tmp_path / "osu_allreduce", "true")
-    with pytest.raises(UserError, match=r"doubles the smallest .* 8 B, .* never measures 100 B, 3 KiB; take them out"):
+    with pytest.raises(
+        UserError, match=r"begins at the smallest .* 8 B, and doubles it .* never measures 100 B, 3 KiB; take them out"
+    ):
         begun(asked("osu", "allreduce", tmp_path, ["8", "64", "100", "3K"]))
     assert begun(asked("osu", "allreduce", tmp_path, ["8", "64"])) is not None
     assert begun(asked("imb", "allreduce", "/bin/true", ["8", "100"])) is not None
@@ -224,7 +226,7 @@ def test_message_sizes_that_are_not_printed_are_said_and_not_asked_for_again(tmp
         data = store.data()
     assert {s.size for s in data.samples} == {8}
     assert "osu_allreduce was asked for allreduce, 1 x 2 ranks at 16 B, and printed no time of it." in data.notes
-    assert "taken is that of the slowest rank" in str(data.notes), "what the reader says of its numbers"
+    assert "The average of the slowest rank is taken" in str(data.notes), "what the reader says of its numbers"
 
 
 @pytest.mark.mpi

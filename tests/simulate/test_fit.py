@@ -73,7 +73,7 @@ def test_the_error_is_stated_with_the_study(tmp_path: Path, capsys: pytest.Captu
     assert np.prod(list(factors.values())) > 1.5, "an error of three is not fitted away"
     with Store.open(tmp_path / "out" / "study.db") as store:
         assert any(written.error in note for note in store.notes())
-    with pytest.raises(UserError, match="nothing is known between nodes"):
+    with pytest.raises(UserError, match="describes no network between nodes"):
         simulate_tune(replace(wishes, nodes="2", output=tmp_path / "two"))
 
 
@@ -90,5 +90,5 @@ def test_who_interrupts_a_fit_leaves_no_simulation_running(monkeypatch: pytest.M
 
 
 def test_what_a_platform_cannot_be_fitted_to(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="say which machine: --platform NAME, or --from"):
+    with pytest.raises(UserError, match="name the machine with --platform NAME or with --from"):
         simulate_tune(Wishes(study=None, output=tmp_path, **ASKED))  # type: ignore[arg-type]

@@ -95,7 +95,7 @@ def test_a_study_is_continued_as_it_was_begun(tmp_path: Path) -> None:
     path = tmp_path / "study.db"
     begin(path, WANTED).close()
     resume(path, replace(WANTED, deadline=5.0)).close()
-    with pytest.raises(UserError, match=r"another study than the one asked for \(sizes\)"):
+    with pytest.raises(UserError, match=r"another study than the one you ask for \(sizes\)"):
         resume(path, replace(WANTED, sizes=(8,)))
     assert "was simulated; continue it with unisono simulate tune" in refused(
         unisono("tune", "--resume", "-o", tmp_path)
@@ -153,7 +153,9 @@ def test_a_simulated_study_from_the_command_to_what_reads_it(
     lookup(path, **asked, why=True, json=False)
     explained = capsys.readouterr().out
     assert "simulated at" in explained and "interval" not in explained and "measured at" not in explained
-    with pytest.raises(UserError, match="is simulated; advice is made from what was measured"):
+    with pytest.raises(
+        UserError, match="is a simulated study; unisono advise predicts only from a study that was measured"
+    ):
         evidences_of(read(path), path, [])
 
 

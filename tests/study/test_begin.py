@@ -21,6 +21,6 @@ def test_other_nodes_are_never_pooled_in_silence(tmp_path: Path, hosts: list[str
     path = measured(tmp_path / "two", 2)
     here = machine().model_copy(update={"nodes": [Node(host=host, slots=2) for host in hosts]})
     with resume(path, here, asked=None, force=False) as store:
-        notes = [note for note in store.notes() if note.startswith("Continued on other nodes")]
+        notes = [note for note in store.notes() if note.startswith("The study was continued on other nodes")]
     assert len(notes) == len(said)
     assert all(words in note for words, note in zip(said, notes, strict=True))

@@ -159,8 +159,11 @@ def test_what_would_show_domains_is_said() -> None:
     ]
     assert said == [
         [
-            "This node has several domains (sockets, NUMA domains, caches), and MPICH by itself binds no ranks within "
-            'one: unisono/domains is compared only with placement = ["block"] in the study.'
+            (
+                "This node has several domains (sockets, NUMA domains, caches), but MPICH by itself does not "
+                'bind ranks within one. unisono/domains is therefore compared only with placement = ["block"] '
+                "in the study."
+            )
         ],
         [],
         [],
@@ -222,6 +225,6 @@ def test_under_mpich_ours_are_the_only_candidates() -> None:
     matrix = expand(study('coll = ["all"]\nalgorithm = ["all"]\npml = ["ob1", "ucx"]'), here, ours=OFFERED)
     (case,) = [c for c in matrix.cases if c.case.collective == "allreduce"]
     assert {s.get("coll") for s in case.settings} == {None, "unisono"}
-    assert "pml is Open MPI's: left out with MPICH." in matrix.notes
+    assert "pml is a parameter of Open MPI; it is left out with MPICH." in matrix.notes
     line = preloaded(Command(["mpirun.mpich", "-n", "2", "./bench"], {}, None, []), LIBRARY, here)
     assert line.argv == ["mpirun.mpich", "-genv", "LD_PRELOAD", str(LIBRARY), "-n", "2", "./bench"]

@@ -82,13 +82,13 @@ def test_all_jobs_become_one_tuning(batch: Recorded, tmp_path: Path, capsys: pyt
     out = tmp_path / "out"
     batch.ended["nodes-4"] = False
     assert submit(wishes(out)) == UNDECIDED
-    assert "4 nodes: not all is measured yet" in capsys.readouterr().err
+    assert "4 nodes: the measurement is not complete yet" in capsys.readouterr().err
     assert [name.split("-", 2)[2] for name in batch.jobs] == ["2-1", "4-1"]
     assert (out / "tuning.toml").exists()
 
     with pytest.raises(UserError, match="exists; continue its jobs with --resume"):
         submit(wishes(out))
-    with pytest.raises(UserError, match="in other words; continue them without --collective"):
+    with pytest.raises(UserError, match="with other options; continue them without --collective"):
         submit(wishes(out, **{**AGAIN, "collectives": ["bcast"]}))
     batch.ended.clear()
     assert submit(wishes(out, **AGAIN)) == 0  # only what was left is submitted again

@@ -18,5 +18,5 @@ def test_what_is_not_said_is_what_was_measured() -> None:
     assert case_of(several, 2, None) == (2, 4)
     assert case_of(several, None, 2) == (1, 2)
     for nodes, ppn in ((None, None), (None, 4), (4, None)):
-        with pytest.raises(UserError, match="say which with --nodes and --ppn"):
+        with pytest.raises(UserError, match="choose one with --nodes and --ppn"):
             case_of(several, nodes, ppn)

@@ -130,7 +130,7 @@ def test_nonblocking_calls_that_are_too_long_for_ours_are_the_mpis() -> None:
     assert lookup(made, "ialltoall", 1, 4, 8192).notes == ()
     for collective, size in (("iallreduce", 32769), ("ialltoall", 8193)):
         (note,) = lookup(made, collective, 1, 4, size).notes
-        assert note.endswith("a rank gives at most 32 KiB; the MPI serves this one")
+        assert note.endswith("a rank gives at most 32 KiB, so the MPI serves this one")
 
 
 def test_a_collective_that_was_not_measured() -> None:

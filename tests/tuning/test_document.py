@@ -201,7 +201,7 @@ def test_another_format_or_version() -> None:
     [
         ("UCX_RNDV_THRESH", "UCX_rndv_thresh", 1, "unknown parameter 'UCX_rndv_thresh'"),
         ('pml = "ucx"', 'placment = "block"', 1, "did you mean placement"),
-        ('pml = "ucx"', 'algorithm = "ring"', 1, "belongs into a rule's call"),
+        ('pml = "ucx"', 'algorithm = "ring"', 1, "belongs in a rule's call"),
         ('pml = "ucx"', "pml = true", 1, "write it in quotes"),
         ('pml = "ucx"', 'pml = ""', 1, "has no value"),
         ('pml = "ucx"', 'pml = "a\\nb"', 1, "control character"),
@@ -250,7 +250,7 @@ def test_ours_need_the_library_and_a_collective_it_serves() -> None:
 
 def test_a_plan_twice_and_a_weight_for_nothing() -> None:
     text = render(tuning(plan(), plan(ppn=2)))
-    assert "is there twice" in refusal(text.replace("ppn = 2", "ppn = 4"))
+    assert "appears twice" in refusal(text.replace("ppn = 2", "ppn = 4"))
     assert "weights.bcast" in refusal(text.replace("\n[weights]\n", "\n[weights]\nbcast = 1.0\n"))
 
 
@@ -273,7 +273,7 @@ def test_a_gain_lies_within_its_interval() -> None:
 def test_what_deciding_made_is_checked_where_it_becomes_a_document() -> None:
     ours = rule("bcast", 0, None, {"coll": "unisono", "algorithm": "pull"})
     for wrong, words in (
-        (replace(plan(), launch=Setting({"algorithm": "ring"})), "belongs into a rule's call"),
+        (replace(plan(), launch=Setting({"algorithm": "ring"})), "belongs in a rule's call"),
         (replace(plan(), nodes=0), "greater than or equal to 1"),
         (plan(rules=(ours,)), "needs preload"),
         (plan(rules=(replace(ours, call=Setting({"coll": "unisono"})),)), "needs the algorithm"),

@@ -45,7 +45,7 @@ def test_the_rule_it_names_is_the_one_that_is_exported() -> None:
 def test_a_component_and_a_size_without_a_rule() -> None:
     assert explain(composed(), "allreduce", 1, 4, 1 << 20).use == "component sm, under our library"
     left = explain(composed(), "alltoall", 1, 4, 1 << 20)
-    assert "No rule names 1 MiB" in left.sentences()[0]
+    assert "No rule covers 1 MiB" in left.sentences()[0]
     assert left.rule_line is None
 
 
@@ -74,7 +74,7 @@ def test_the_choice_for_this_collective_alone_is_said_where_it_differs() -> None
     ucx = plan(launch={"pml": "ucx"}, gain={"allreduce": 2.0, "alltoall": 0.4})
     found = explain(tuning(plan(), ucx), "allreduce", 1, 4, 512)
     assert found.found.plan.launch == Setting()
-    assert "for allreduce alone it would be pml=ucx, with a gain of 2.00x" in " ".join(found.sentences())
+    assert "For allreduce alone it would be pml=ucx, with a gain of 2.00x" in " ".join(found.sentences())
     assert [other.launch for other in found.others] == [Setting({"pml": "ucx"})]
 
 
@@ -107,7 +107,7 @@ def test_ranks_that_shared_cpus_are_said(why: bool, tmp_path: Path, capsys: pyte
     write(tuning().model_copy(update={"conditions": crowded}), path)
     command(path, **asked, why=why, json=False)  # type: ignore[arg-type]
     shared = re.sub(r"\s+", " ", capsys.readouterr().out)
-    assert "measured on: Example CPU, Open MPI 5.0.11; with more ranks than CPUs" in shared
+    assert "measured on: Example CPU, Open MPI 5.0.11, with more ranks than CPUs" in shared
     command(path, **asked, why=why, json=True)  # type: ignore[arg-type]
     assert json.loads(capsys.readouterr().out)["oversubscribed"] is True
 

@@ -64,7 +64,8 @@ def test_words_below_a_narrow_table_are_as_wide_as_the_page() -> None:
     )
     lines = shown(made).splitlines()
     assert any(
-        "gain over the default (time of the default / time with it); > is the one to use" in one for one in lines
+        "gain over the default (time of the default / time with this setting); > marks the setting to use" in one
+        for one in lines
     )
     assert any(one.startswith("our ...: an algorithm of our library") for one in lines)
     assert "our ...:" not in shown(tuning())
@@ -78,9 +79,12 @@ def test_a_rule_whose_gain_is_not_proven_is_explained() -> None:
 
 
 def test_where_a_proof_can_be_made_is_said_of_as_many_nodes_as_it_takes() -> None:
-    assert "where its study lies, makes one." in re.sub(r"\s+", " ", shown(tuning(plan())))
+    assert "where DIR is the directory of its study." in re.sub(r"\s+", " ", shown(tuning(plan())))
     several = re.sub(r"\s+", " ", shown(tuning(replace(plan(), nodes=4), replace(plan(), nodes=2))))
-    assert "makes one in a job of 4 nodes. Where jobs measured it (--submit), their own reports" in several
+    assert (
+        "makes one in a job of 4 nodes, where DIR is" in several
+        and "If jobs measured the study (--submit), their own" in several
+    )
 
 
 def test_the_plan_to_use_is_marked() -> None:
@@ -139,7 +143,7 @@ def test_a_proof_that_refutes_the_tuning_says_what_to_do() -> None:
 
     made = tuning().model_copy(update={"proof": (proof("bcast", 1.3, "faster"), proof("alltoall", 0.8, "slower"))})
     said = " ".join(shown(made).split())
-    assert "Slower than the default on these launches: alltoall (1 x 2). What the study saw did not hold there" in said
+    assert "in these launches: alltoall (1 x 2). The result of the study did not hold there" in said
     assert "unisono tune --resume -o DIR --budget 20m" in said
     assert "did not hold there" not in shown(made.model_copy(update={"proof": made.proof[:1]}))
 

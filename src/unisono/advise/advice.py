@@ -98,36 +98,37 @@ class Advice:
         """The sentence a reader came for: the hottest call, and what the tuning should save."""
         spot = spot_sentence(self.mix, self.mix.main)
         if self.chosen is not None:
-            return _("{spot}; this tuning should save {saving} of the whole.").format(
+            return _("{spot}; this tuning should save {saving} of the program's time.").format(
                 spot=spot, saving=percent_range(self.chosen.saving)
             )
         if not any(found.effect for prediction in self.others for found in prediction.spots):
-            return _("{spot}. This tuning has no measurement of what this program does: measure it first.").format(
-                spot=spot
-            )
+            return _(
+                "{spot}. This tuning has no measurement of the calls that this program makes: measure them first."
+            ).format(spot=spot)
         if not self.candidates:
             if open_ := [p for p in self.others if not p.predictable]:
                 said = _(
-                    "{spot}. What {count} launch settings would save is not predictable from what was measured "
-                    "({reason}): measure that, or try it."
+                    "{spot}. The measurements cannot predict what {count} launch settings would save ({reason}): "
+                    "measure that, or try them."
                 )
                 if len(open_) == 1:
                     said = _(
-                        "{spot}. What one launch setting would save is not predictable from what was measured "
-                        "({reason}): measure that, or try it."
+                        "{spot}. The measurements cannot predict what one launch setting would save ({reason}): "
+                        "measure that, or try it."
                     )
                 return said.format(spot=spot, count=len(open_), reason=translated(open_[0].unpredictable))
-            return _("{spot}. Nothing that was measured would make this program faster: keep it as it is.").format(
+            return _("{spot}. No setting that was measured would make this program faster: keep it as it is.").format(
                 spot=spot
             )
         best = self.candidates[0]
         if not best.predictable:
             return _(
-                "{spot}. Nothing is sure to gain: what {setting} would save is not predictable from what was measured "
-                "({reason}). Keep it as it is, or try it."
+                "{spot}. No setting is sure to make the program faster. The measurements cannot predict what "
+                "{setting} would save ({reason}). Keep the program as it is, or try this setting."
             ).format(spot=spot, setting=named(best.launch), reason=translated(best.unpredictable))
         return _(
-            "{spot}. Nothing is sure to gain: {setting} might save {saving} of the whole. Keep it as it is, or try it."
+            "{spot}. No setting is sure to make the program faster. {setting} might save {saving} of its time. "
+            "Keep the program as it is, or try this setting."
         ).format(spot=spot, setting=named(best.launch), saving=percent_range(best.saving))
 
     def sentences(self) -> list[str]:
@@ -155,9 +156,10 @@ class Advice:
         gain = shown(whole, self.mix.as_is, RUNS)
         saving = Interval(*(1 - 1 / end for end in (gain.mid, gain.low, gain.high)))
         return [
-            _("Runs as it is differed by {spread} among themselves: {count} pairs of runs will show {saving}.").format(
-                spread=percent(found), count=RUNS, saving=percent_range(saving)
-            )
+            _(
+                "Runs of the program as it is differed by {spread} from one another, so {count} pairs of runs will "
+                "probably show a saving of {saving}."
+            ).format(spread=percent(found), count=RUNS, saving=percent_range(saving))
         ]
 
     def unknown(self) -> list[str]:
@@ -200,14 +202,16 @@ class Advice:
         if self.gaps:
             lines += [_("Not measured:"), *(f"  {gap.sentence}" for gap in self.gaps)]
             lines += (
-                [_("Measure just that:"), *(f"  {line}" for line in self.gap_commands)] if self.gap_commands else []
+                [_("Measure only what is missing:"), *(f"  {line}" for line in self.gap_commands)]
+                if self.gap_commands
+                else []
             )
             again = _("Or measure it and ask again:") if self.gap_commands else _("Measure it and ask again:")
             lines += [again, f"  {self.again} --measure"]
         elif any(
             isinstance(one, Against) and not one.tested and not math.isnan(one.spot.waiting) for one in self.against
         ):
-            lines += [_("Replay the program's conditions:"), f"  {self.again} --measure"]
+            lines += [_("Measure again under the program's own conditions:"), f"  {self.again} --measure"]
         return lines
 
 
@@ -240,9 +244,10 @@ def advise(
     case = nearest_case(tuning, *mix.world) if mix.world is not None else tuning.cases()[0]
     if mix.world is not None and case != mix.world:
         notes.append(
-            N_("{nodes} x {ppn} ranks were not measured; the settings are those of {nearest}").format(
-                nodes=mix.world[0], ppn=mix.world[1], nearest=f"{case[0]} x {case[1]}"
-            )
+            N_(
+                "{nodes} x {ppn} ranks were not measured; the settings of the nearest measured case, {nearest}, are "
+                "used"
+            ).format(nodes=mix.world[0], ppn=mix.world[1], nearest=f"{case[0]} x {case[1]}")
         )
     lacking = gaps(mix, evidences)
     spoken_of = {spot.case for spot in mix.spots if spot.case is not None}

@@ -56,13 +56,13 @@ class Against:
     @property
     def sentence(self) -> str:
         said = _(
-            "{call} takes {time} a call without waiting, the benchmark {benchmark} for the same: what a setting gains "
-            "there need not be gained here."
+            "{call} takes {time} a call without waiting, but the benchmark takes {benchmark} for the same call: "
+            "a setting that is faster in the benchmark need not be faster here."
         )
         if math.isnan(self.spot.waiting):
             said = _(
-                "{call} takes {time} a call, the benchmark {benchmark} for the same: what a setting gains there need "
-                "not be gained here."
+                "{call} takes {time} a call, but the benchmark takes {benchmark} for the same call: a setting "
+                "that is faster in the benchmark need not be faster here."
             )
         out = [said.format(call=self.spot.name, time=seconds(self.call), benchmark=seconds(self.benchmark))]
         if self.tested:
@@ -101,11 +101,14 @@ class Late:
     def sentence(self) -> str:
         answer = _("late arrival alone does not explain the program's {time}")
         if self.explained:
-            answer = _("the program's {time} are late arrival, a matter of load balance and not of the MPI")
+            answer = _(
+                "the program's {time} come from ranks that arrive late, which is a matter of load balance and not of "
+                "the MPI"
+            )
         return _(
-            "{call} takes {time} a call, {waiting} of it waiting for ranks that come late. The same call takes "
-            "{together} here when all ranks come at once, and {apart} when they come as late as the program's, {after} "
-            "of it after the last has come: {answer}."
+            "{call} takes {time} a call, {waiting} of it waiting for ranks that come late. In a benchmark on "
+            "this machine the same call takes {together} when all ranks come at once. It takes {apart} when they "
+            "come as late as in the program, {after} of it after the last rank has come: {answer}."
         ).format(
             call=self.spot.name,
             time=seconds(self.call),
@@ -187,15 +190,19 @@ def replay_sentence(spot: Spot, known: Replays) -> tuple[str, bool]:
         large = any(use.size >= _LARGE for use in spot.uses)
         cold = _("memory bandwidth") if large else _("memory, where its buffers are")
         why = cold if nearest == "buffers" else _("the caches, which it fills with something else")
-        sentence = _("The same call takes {times} here: the program's {time} are {why}.")
+        sentence = _("In a benchmark on this machine the same call takes {times}: the program's {time} are {why}.")
         if len(spot.uses) > 1 or math.isnan(spot.fastest):
-            sentence = _("The same call takes {times} here: the program's {time} may be {why}.")
+            sentence = _(
+                "In a benchmark on this machine the same call takes {times}: the program's {time} may be {why}."
+            )
         return sentence.format(**said, why=why), True
     if nearest:
-        return _("The same call takes {times} here: that explains a part of the program's {time}.").format(
-            **said
-        ), False
-    return _("The same call takes {times} here: that does not explain the program's {time}.").format(**said), False
+        return _(
+            "In a benchmark on this machine the same call takes {times}: that explains a part of the program's {time}."
+        ).format(**said), False
+    return _(
+        "In a benchmark on this machine the same call takes {times}: that does not explain the program's {time}."
+    ).format(**said), False
 
 
 def _times(spot: Spot, source: Evidence, now: Now) -> tuple[float, float] | None:
@@ -220,8 +227,9 @@ def _after_late(spot: Spot, known: Replays) -> str:
     if not condition.comes_late or not after >= FAR * together or not _alike(call, after):
         return ""
     return _(
-        "The same call takes {together} when all ranks come at once, and {after} after the last has come here when "
-        "ranks come as late as the program's: late arrival explains the program's {time}, too."
+        "In a benchmark on this machine the same call takes {together} when all ranks come at once, and {after} "
+        "after the last rank has come when they come as late as in the program: late ranks explain the program's "
+        "{time}, too."
     ).format(together=seconds(together), after=seconds(after), time=seconds(call))
 
 
@@ -238,7 +246,7 @@ def _reasons(
         # The rank that comes last waits for nobody: what it takes is no late arrival.
         if spot.evenness * call < FAR * benchmark:
             likely.append(
-                _("ranks that arrive late (the rank that spends least takes {evenness})").format(
+                _("ranks that arrive late (the rank with the least time in it takes {evenness})").format(
                     evenness=seconds(spot.evenness * call)
                 )
             )
@@ -249,12 +257,16 @@ def _reasons(
     alike = len(spot.uses) == 1 and not math.isnan(spot.fastest)
     if alike and spot.fastest < FAR * benchmark:
         likely.append(
-            _("single calls that are disturbed (the fastest takes {fastest})").format(fastest=seconds(spot.fastest))
+            _("a few calls that something disturbed (the fastest call takes {fastest})").format(
+                fastest=seconds(spot.fastest)
+            )
         )
     elif alike:
-        excluded.append(_("single disturbed calls (the fastest takes {fastest})").format(fastest=seconds(spot.fastest)))
+        excluded.append(
+            _("a few disturbed calls (the fastest call takes {fastest})").format(fastest=seconds(spot.fastest))
+        )
     else:
-        likely.append(_("single calls that are disturbed (the profile does not tell for these)"))
+        likely.append(_("a few calls that something disturbed (the profile does not tell for these)"))
     if spot.calls <= FEW:
         likely.append(
             _("first calls, which set up connections and touch fresh memory (there are {calls:.0f} a rank)").format(
@@ -271,7 +283,7 @@ def _reasons(
     else:
         excluded.append(_("cold buffers or memory (at most {most} for so many bytes)").format(most=seconds(most)))
     if any(use.size > 0 for use in spot.uses):
-        likely.append(_("derived datatypes (the profile does not hold them: look at the call)"))
+        likely.append(_("derived datatypes (the profile does not record them: look at the call in the source)"))
     return tuple(likely), tuple(excluded)
 
 

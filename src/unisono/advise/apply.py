@@ -139,9 +139,11 @@ def resolve(
     line = applied.serving(line, machine, environment, progress)
     if applied.is_default and not applied.notes:
         notes.append(
-            N_("no setting is trusted to be faster than the default here; nothing is added")
+            N_("no prediction is sure enough to replace the default on these ranks; nothing is added to the command")
             if applied.plan.predicted
-            else N_("the default is the best setting that was measured for this; nothing is added")
+            else N_(
+                "the default is the best setting that was measured for these ranks; nothing is added to the command"
+            )
         )
     if tuning.simulated:
         notes.append(N_("this tuning is {simulated}; unisono verify proves it here").format(simulated=SIMULATED))

@@ -29,7 +29,11 @@ def evidences_of(tuning: Tuning, path: Path, studies: Sequence[Path]) -> list[Ev
     And the tuning's own gains for what they lack. Raises UserError for a study that cannot be read.
     """
     if tuning.simulated:
-        raise UserError(_("{path}: is simulated; advice is made from what was measured").format(path=path))
+        raise UserError(
+            _("{path}: is a simulated study; unisono advise predicts only from a study that was measured").format(
+                path=path
+            )
+        )
     found: list[Evidence] = []
     beside = [Outputs(path.parent).study, *sorted(path.parent.glob(f"{GAPS}*.db"))]
     for study in studies or [place for place in beside if place.is_file()]:
@@ -38,7 +42,11 @@ def evidences_of(tuning: Tuning, path: Path, studies: Sequence[Path]) -> list[Ev
                 continue
             data = store.data()
         if data.method == SIMULATED:
-            raise UserError(_("{path}: is simulated; advice is made from what was measured").format(path=study))
+            raise UserError(
+                _("{path}: is a simulated study; unisono advise predicts only from a study that was measured").format(
+                    path=study
+                )
+            )
         if data.samples:
             found.append(StudyEvidence(data, tuning))
     return [*found, TuningEvidence(tuning)]

@@ -110,10 +110,10 @@ class Changes:
         times |= {"calls_before": seconds(math.fsum(call.before.mid for call in self.calls))}
         times |= {"calls_after": seconds(math.fsum(call.after.mid for call in self.calls))}
         said = _(
-            "{share} of this gain is in starting and ending the processes: from MPI_Init to MPI_Finalize the program "
-            "takes {before} before and {after} after, and its MPI calls, all ranks together, {calls_before} before and "
-            "{calls_after} after. A longer run gains no more than a short one. Give --metric to compare what the "
-            "program itself times."
+            "{share} of this gain is in starting and ending the processes. From MPI_Init to MPI_Finalize the "
+            "program takes {before} before and {after} after; its MPI calls take {calls_before} before and "
+            "{calls_after} after, all ranks together. A longer run gains no more seconds than a short one. Use "
+            "--metric to compare a time that the program itself prints."
         )
         return said.format(share=percent(min(1.0, 1 - (before - after) / gain)), **times)
 
@@ -124,9 +124,14 @@ class Changes:
         )
         found = [_("{clauses}.").format(clauses=call.sentence) for call in self.changed]
         if min(self.runs) == 1:
-            found.append(_("Only one run is profiled on a side: how much single runs differ by chance is not known."))
+            found.append(
+                _(
+                    "Only one run was profiled before and one after, so it is not known how much single runs differ by "
+                    "chance."
+                )
+            )
             return [whole, *found]
-        return [whole, *(found or [_("No call changed beyond what runs differ by.")])]
+        return [whole, *(found or [_("No call changed by more than the difference between runs of the same command.")])]
 
     def render(self) -> Group:
         """For a terminal."""
@@ -152,7 +157,9 @@ def changes(before: Sequence[Profile], after: Sequence[Profile], tuned: Collecti
     """The calls of some runs before against those after, at least one each. `tuned`: the collectives the tuning was
     measured for; a change of another call is a side effect. Raises UserError without a profile on either side."""
     if not before or not after:
-        raise UserError(_("changes need a profile of the program as it was and one with the tuning"))
+        raise UserError(
+            _("to show changes, two profiles are needed: one of the program as it was and one with the tuning")
+        )
     sides = [[_calls(profile) for profile in profiles] for profiles in (before, after)]
     keys = dict.fromkeys(key for side in sides for run in side for key in run)
     total_before, total_after = (

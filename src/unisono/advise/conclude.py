@@ -26,12 +26,12 @@ def unusable(run: Run, budget: float | None) -> UserError:
     if run.status == "hung" and budget is not None:
         return UserError(
             _(
-                "--budget {budget:.0f}s ended before the first run of the program as it is did: give some twenty times "
-                "as long as a run takes, or look whether the program hangs"
+                "--budget {budget:.0f}s: the time passed before the first run of the program as it is had ended; "
+                "give about twenty times the time of one run, or check whether the program hangs"
             ).format(budget=budget)
         )
     return UserError(
-        _("the program does not run as it is: {status}: {reason}").format(
+        _("the program fails as it is, without any setting: {status}: {reason}").format(
             status=_(run.status), reason=translated(run.reason)
         )
     )
@@ -63,17 +63,19 @@ def conclude(round: Round, advice: Advice, never: Sequence[str], more: str) -> N
         )
     elif never:
         round.outcome = "not measured"
-        said = N_("{count} launch settings, {setting} the first of them, had no time for even one launch: {more}")
+        said = N_(
+            "The time ended before {count} launch settings, the first of them {setting}, were launched at all: {more}"
+        )
         if len(never) == 1:
-            said = N_("One launch setting, {setting}, had no time for even one launch: {more}")
+            said = N_("The time ended before one launch setting, {setting}, was launched at all: {more}")
         round.ended = said.format(count=len(never), setting=never[0], more=more)
     elif round.trials:
         round.outcome = "nothing"
-        round.ended = N_("No candidate was faster, nor may one be by {worthwhile} or more.").format(
-            worthwhile=percent(WORTHWHILE)
-        )
+        round.ended = N_(
+            "No candidate was faster, and the measurements rule out a gain of {worthwhile} or more."
+        ).format(worthwhile=percent(WORTHWHILE))
     else:
         round.outcome = "nothing"
-        round.ended = N_("By what was measured, no setting saves {worthwhile} of its time or more.").format(
-            worthwhile=percent(WORTHWHILE)
-        )
+        round.ended = N_(
+            "According to the measurements, no setting saves {worthwhile} of the program's time or more."
+        ).format(worthwhile=percent(WORTHWHILE))

@@ -62,7 +62,7 @@ def gaps(mix: Mix, evidences: Sequence[Evidence], worth: float = WORTH) -> list[
                 if not reason and source is not None and outside(source.sizes(case), use.size):
                     reason = N_("messages of such a size were not measured")
                 if not reason and source is not None and source.condition(case) != condition:
-                    reason = N_("measured with {measured}, the program has {own}").format(
+                    reason = N_("the measurement had {measured}, but the program has {own}").format(
                         measured=spoken(source.condition(case)), own=spoken(condition)
                     )
                     if case.collective == EXCHANGE:

@@ -145,13 +145,15 @@ def open_journal(
     it is of another command line, or of another machine."""
     if pairs < LEAST_PAIRS:
         raise UserError(
-            _("runs: {pairs} are too few to drop the largest and the smallest; use {least_pairs} or more").format(
-                pairs=pairs, least_pairs=LEAST_PAIRS
-            )
+            _(
+                "runs: {pairs} are too few, because the largest and the smallest are dropped; use {least_pairs} or more"
+            ).format(pairs=pairs, least_pairs=LEAST_PAIRS)
         )
     if not files.journal.exists():
         if files.tuning.exists():
-            raise UserError(_("{tuning}: is not of an optimization; choose another -o DIR").format(tuning=files.tuning))
+            raise UserError(
+                _("{tuning}: was not written by unisono optimize; choose another -o DIR").format(tuning=files.tuning)
+            )
         return Journal(
             argv=list(argv),
             metric=metric,
@@ -166,7 +168,9 @@ def open_journal(
     journal = Journal.load(files.journal)
     if journal.argv != list(argv) or metric not in (None, journal.metric):
         raise UserError(
-            _("{journal}: is of another command line or metric; choose another -o DIR").format(journal=files.journal)
+            _("{journal}: belongs to another command line or metric; choose another -o DIR").format(
+                journal=files.journal
+            )
         )
     changed = differences(journal.machine, machine)
     if changed:

@@ -193,9 +193,11 @@ def mix_of(profile: Profile, nodes: int | None = None) -> Mix:
     spots.sort(key=lambda spot: -spot.time)
     collectives = [spot for spot in spots if spot.kind in (COLLECTIVE, NONBLOCKING)]
     if any(spot.case is None for spot in collectives):
-        notes.append(N_("the ranks of some communicators are not known; what is called on them cannot be looked up"))
+        notes.append(
+            N_("the size of some communicators is not known, so calls on them cannot be looked up in the tuning")
+        )
     if any(spot.comm is None or spot.comm.size == UNKNOWN for spot in found if spot.collective):
-        notes.append(N_("communicators of unknown size are taken for MPI_COMM_WORLD"))
+        notes.append(N_("communicators of unknown size are assumed to be MPI_COMM_WORLD"))
     if any(not use.exact and use.size > 0 for spot in collectives for use in spot.uses):
         notes.append(N_("some message sizes are means of calls with different sizes"))
     if profile.origin.dropped:

@@ -174,7 +174,9 @@ class Optimizer:
             whole = round.measured or self._measure(number, round, mix, again)
             advice = self._advice(mix)
             if advice is None:
-                round.ended = N_("Nothing of what it uses was measured: {more}").format(more=self._more())
+                round.ended = N_("None of the calls that the program uses was measured: {more}").format(
+                    more=self._more()
+                )
                 round.outcome = "not measured"
             else:
                 self._try(number, round, line, advice)
@@ -323,7 +325,7 @@ class Optimizer:
             if not trial.runs:
                 if self._one_trial > self.left:
                     round.trials.remove(trial)
-                    round.ended = N_("{setting} may be faster and was not tried: {more}").format(
+                    round.ended = N_("{setting} may be faster, but it was not tried: {more}").format(
                         setting=prediction.launch, more=self._more()
                     )
                     round.outcome = "undecided"
@@ -338,7 +340,7 @@ class Optimizer:
             if self._kept(trial, round, cut):
                 return
             if not trial.verdict:
-                round.ended = N_("{setting} may be faster and was not tried to the end: {more}").format(
+                round.ended = N_("{setting} may be faster, but its trial did not end: {more}").format(
                     setting=prediction.launch, more=self._more()
                 )
                 round.outcome = "undecided"
@@ -387,7 +389,9 @@ class Optimizer:
         """Several rounds are proven step by step; the sum is proven once more, when there is time."""
         if len(self.accepted) < 2 or 2 * self.journal.pairs * self.journal.launch_seconds > self.left:
             return
-        self.world.say(_("Proving the whole: as it was against as it is now"))
+        self.world.say(
+            _("Proving the whole result: the program as it was against the program with everything that was kept")
+        )
         as_was = Command(list(self.journal.argv), {}, None, [])
         now = self._line_now()
         last = self.accepted[-1].trials[-1]

@@ -50,17 +50,17 @@ def _sentence(spot: Spot, here: float, there: float) -> str:
     times = {"call": spot.name, "here": seconds(here), "there": seconds(there)}
     if here <= HIDDEN * there:
         return _(
-            "{call} costs {here} a call with the wait for it; the benchmark takes {there} for the same, with nothing "
-            "to compute meanwhile: the rest is hidden behind the program's computing already."
+            "{call} costs {here} a call with the wait for it, but the benchmark, which computes nothing "
+            "meanwhile, takes {there} for the same call: the program already hides the rest behind its computing."
         ).format(**times)
     if here >= FAR * there:
         said = _(
-            "{call} costs {here} a call with the wait for it, the benchmark takes {there} for the same: the rest is "
-            "waiting for ranks that come late, that others keep from their CPU, or that compute while the operation "
-            "needs them inside of MPI. A faster operation does not mend that."
+            "{call} costs {here} a call with the wait for it, but the benchmark takes {there} for the same call. "
+            "The rest is waiting for other ranks: they come late, other processes use their CPU, or they compute "
+            "while the operation needs them inside MPI. A faster operation does not shorten that."
         ).format(**times)
         if spot.case is not None and spot.case.nodes == 1:
-            ours = _("Our own collectives need nobody there, and may save more of it than is predicted.")
+            ours = _("Our own collectives go on while ranks are outside MPI, so they may save more than is predicted.")
             return f"{said} {ours}"
         return said
     return ""

@@ -35,10 +35,10 @@ def profile_of(
         try:
             done = run(recording.command.argv, recording.command.env, deadline)
         except LaunchError as error:
-            raise UserError(_("the program does not run with the recorder: {error}").format(error=error)) from error
+            raise UserError(_("the program fails with the recorder: {error}").format(error=error)) from error
         if done.exit_code != 0:
             raise UserError(
-                _("the program does not run with the recorder: {exit_code}").format(
+                _("the program fails with the recorder: {exit_code}").format(
                     exit_code=explain(done.exit_code, done.stderr)
                 )
             )

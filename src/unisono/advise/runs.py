@@ -70,7 +70,9 @@ class Metric:
             return finished.seconds
         value = self.find(f"{finished.stdout}\n{finished.stderr}")
         if value is None:
-            raise LaunchError(N_("no metric"), N_("{pattern!r} is nowhere in its output").format(pattern=self.pattern))
+            raise LaunchError(
+                N_("no metric"), N_("{pattern!r} matches nothing in the program's output").format(pattern=self.pattern)
+            )
         return value
 
     def find(self, output: str) -> float | None:
@@ -209,9 +211,9 @@ class Verification:
             ).format(count=len(self._pairs), least=LEAST_PAIRS)
         if not self.told:
             return _(
-                "Not told: runs of one command differ too much for {count} pairs of runs to show anything; as-is / "
-                "tuned is {low:.3g} to {high:.3g}, with {confidence:.0%} confidence. More --runs, or a quieter "
-                "machine, would tell."
+                "No answer: runs of the same command differ too much for {count} pairs of runs to show anything; "
+                "as-is / tuned is {low:.3g} to {high:.3g}, with {confidence:.0%} confidence. Use more --runs, or "
+                "a quieter machine."
             ).format(count=len(self._pairs), low=self.gain.low, high=self.gain.high, confidence=self.confidence)
         return _(
             "{verdict}: {improvement:+.1%} ({low:+.1%} to {high:+.1%} with {confidence:.0%} confidence), "

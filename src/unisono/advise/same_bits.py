@@ -53,14 +53,14 @@ class SameBits:
         names, layouts = ", ".join(self.collectives), "; ".join(self.layouts)
         place = N_("{names} on {nodes} x {ppn} ranks").format(names=names, nodes=self.nodes, ppn=self.ppn)
         if not self.same:
-            return N_("{place}: not reproducible: other bits in some of these launches: {layouts}").format(
-                place=place, layouts=layouts
-            )
+            return N_(
+                "{place}: not reproducible: the bits of the results differ among these launches: {layouts}"
+            ).format(place=place, layouts=layouts)
         said = N_("{place}: reproducible ({level}): the same bits in all of these launches: {layouts}").format(
             place=place, level=self.level, layouts=layouts
         )
         if self.as_is > 1:
-            said += N_("; the MPI as it is gave up to {count} results").format(count=self.as_is)
+            said += N_("; the MPI without our library gave up to {count} different results").format(count=self.as_is)
         return said
 
 

@@ -53,7 +53,10 @@ def _spot_table(advice: Advice) -> Table:
         )
     rest = advice.mix.spots[SHOWN:]
     table.caption_justify = "left"
-    table.caption = _("of the time: of all ranks from MPI_Init to MPI_Finalize; saves: of that, too")
+    table.caption = _(
+        "of the time: the share of the time of all ranks from MPI_Init to MPI_Finalize; saves: the expected saving, "
+        "as a share of the same time"
+    )
     if rest:
         share = advice.mix.share(math.fsum(spot.time for spot in rest))
         table.add_row(

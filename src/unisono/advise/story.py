@@ -204,18 +204,18 @@ class Story:
         out = [
             _("Compared is {metric}, {how}.").format(metric=metric, how=_pairs(journal)),
             _("The whole search took {spent:.0f} s.").format(spent=journal.spent),
-            _("It holds for this program with this input, on these ranks of this machine ({machine}).").format(
+            _("The result holds for this program with this input, on these ranks of this machine ({machine}).").format(
                 machine=machine or _("unknown")
             ),
         ]
         if journal.busy:
             out.append(
-                _("Others used the machine when it began (load average {load:.1f}): times are theirs, too.").format(
-                    load=journal.busy
-                )
+                _(
+                    "Other programs used the machine at the start (load average {load:.1f}), which affects the times."
+                ).format(load=journal.busy)
             )
         if not journal.finished:
-            out.append(_("It is not finished: continue with the same command and --resume."))
+            out.append(_("The search is not finished: continue with the same command and --resume."))
         out += [
             _("Note: {note}.").format(note=translated(note))
             for note in dict.fromkeys(n for p in self.profiles for n in mix_of(p).notes)

@@ -33,7 +33,7 @@ def unknown(
 ) -> list[str]:
     """`others`: of the predictions, those that would be a change."""
     missing = math.fsum(gap.share for gap in gaps if gap.case.collective not in (EXCHANGE, PINGPONG))
-    said = _("{missing} of the time is in calls this tuning has no measurement for.")
+    said = _("{missing} of the time is in calls that this tuning has no measurements for.")
     return [
         *([outside] if (outside := outside_sentence(mix)) else []),
         *_unmeasured_kinds(mix, predictions),
@@ -50,18 +50,19 @@ def _unmeasured_kinds(mix: Mix, predictions: Sequence[Prediction]) -> list[str]:
     share = mix.share(mix.time(MESSAGES))
     if share >= _SEEN:
         said = _(
-            "{share} of the time is in point-to-point calls: launch settings act on them too, but how is not measured."
+            "{share} of the time is in point-to-point calls. Launch settings act on them too, but their effect "
+            "was not measured."
         )
         known = _messages_known(predictions)
         if known == EXCHANGE:
             said = _(
-                "{share} of the time is in point-to-point calls: how launch settings act on them was measured with "
-                "the program's own sizes and partners."
+                "{share} of the time is in point-to-point calls. The effect of launch settings on them was "
+                "measured with the program's own sizes and partners."
             )
         elif known:
             said = _(
-                "{share} of the time is in point-to-point calls: ping-pongs say how launch settings act on them, "
-                "but only roughly."
+                "{share} of the time is in point-to-point calls. The effect of launch settings on them is only "
+                "roughly known, from ping-pongs."
             )
         out.append(said.format(share=percent(share)))
     return out
@@ -74,9 +75,9 @@ def _collectives(mix: Mix) -> list[str]:
     share = mix.share(math.fsum(spot.time for spot in spots))
     if share >= _SEEN:
         said = _(
-            "{share} of the time is in nonblocking collectives, {waited} of that in calls that wait for them. What "
-            "goes on while the program computes costs nothing, and cannot be saved; how much of the wait is for ranks "
-            "that come late is not known."
+            "{share} of the time is in nonblocking collectives, {waited} of that in calls that wait for them. "
+            "Communication that goes on while the program computes costs no time, so no setting can save it. How "
+            "much of the wait is for ranks that come late is not known."
         )
         waited = math.fsum(spot.completion for spot in spots) / math.fsum(spot.time for spot in spots)
         out.append(said.format(share=percent(share), waited=percent(waited)))
@@ -88,8 +89,8 @@ def _collectives(mix: Mix) -> list[str]:
     for reason, share in reasons.items():
         if share >= _SEEN:
             said = _(
-                "{share} of the time is in collectives that cannot be predicted ({reason}): launch settings act on "
-                "them, too."
+                "{share} of the time is in collectives that cannot be predicted ({reason}), although launch "
+                "settings act on them, too."
             )
             out.append(said.format(share=percent(share), reason=translated(reason)))
     return out
@@ -107,8 +108,8 @@ def _assumed(others: Sequence[Prediction]) -> list[str]:
         return []
     return [
         _(
-            "The savings allow calls without a measurement to take {unmeasured} more or less time, which is an "
-            "assumption: {assumed} of the whole at either end."
+            "The savings assume that calls without a measurement may take {unmeasured} more or less time. That "
+            "is an assumption; it widens the interval by {assumed} of the program's time at either end."
         ).format(unmeasured=percent(UNMEASURED), assumed=percent(assumed))
     ]
 
@@ -133,15 +134,13 @@ def _waiting(mix: Mix) -> list[str]:
     if waiting >= WORTH_SAYING:
         out.append(
             _(
-                "{waiting} of the time is waiting in collectives, which a tuning can move from call to "
-                "call beyond this interval: unisono verify --profile shows it."
+                "{waiting} of the time is waiting in collectives. A tuning can move it from one call to another, "
+                "which this interval does not include; unisono verify --profile shows it."
             ).format(waiting=percent(waiting))
         )
     told = [spot for spot in mix.spots if spot.kind != NONBLOCKING]  # of these no profile tells
     if told and all(math.isnan(spot.waiting) for spot in told) and mix.share(mix.time(COLLECTIVE, MESSAGES)) >= _SEEN:
-        out.append(
-            _("Waiting was not measured, so the interval is wide: unisono profile --split-waiting tells it apart.")
-        )
+        out.append(_("Waiting was not measured, so the interval is wide; unisono profile --split-waiting measures it."))
     return out
 
 
@@ -150,6 +149,7 @@ def outside_sentence(mix: Mix) -> str:
     if mix.outside < OUTSIDE:
         return ""
     return _(
-        "{share} of a run's time lies before MPI_Init or after MPI_Finalize, mostly in starting the processes, and "
-        "whole runs are compared with that time in them. Give --metric, or give the program more to do."
+        "{share} of a run's time lies before MPI_Init or after MPI_Finalize, mostly in starting the processes, "
+        "and the comparison of whole runs includes it. Use --metric to compare a time that the program itself "
+        "prints, or give the program more to do."
     ).format(share=percent(mix.outside))

@@ -82,9 +82,9 @@ def check_asked(metric: str | None, runs: int) -> Metric:
     group; to be asked before anything is started."""
     if runs < LEAST_PAIRS:
         raise UserError(
-            _("runs: {runs} are too few to drop the largest and the smallest; use {least_pairs} or more").format(
-                runs=runs, least_pairs=LEAST_PAIRS
-            )
+            _(
+                "runs: {runs} are too few, because the largest and the smallest are dropped; use {least_pairs} or more"
+            ).format(runs=runs, least_pairs=LEAST_PAIRS)
         )
     return Metric(metric)
 
@@ -105,7 +105,7 @@ def _give_up_as_is(done: Sequence[Run]) -> None:
                 )
             )
         raise UserError(
-            _("the program does not run as it is: {status}: {reason}").format(
+            _("the program fails as it is, without any setting: {status}: {reason}").format(
                 status=_(as_is[0].status), reason=translated(as_is[0].reason)
             )
         )

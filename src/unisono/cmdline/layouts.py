@@ -41,7 +41,7 @@ class Layout:
         if match is None:
             raise UserError(
                 _(
-                    "layout: {text!r} is none; write flat, or threads x processes of a node such as 8x2 "
+                    "layout: {text!r} is not a layout; write flat, or threads x processes of a node such as 8x2 "
                     "(two processes of eight threads)"
                 ).format(text=text)
             )
@@ -61,7 +61,7 @@ def chosen_layouts(text: str, cores: int) -> tuple[list[Layout], list[str]]:
     wanted = every_layout(cores) if text == "all" else [Layout.parse(word.strip(), cores) for word in text.split(",")]
     fit = [layout for layout in dict.fromkeys(wanted) if layout.cores <= cores]
     notes = [
-        N_("{words} needs {cores} cores a node, {cores2} may be used here: it is not run").format(
+        N_("layout {words} is not run: it needs {cores} cores a node, and only {cores2} may be used here").format(
             words=layout.words, cores=layout.cores, cores2=cores
         )
         for layout in dict.fromkeys(wanted)

@@ -22,8 +22,8 @@ _PREFIX = "UNISONO_"
 def notes(machine: Machine) -> list[str]:
     """One sentence for each place from which the library would come into ranks on this machine."""
     text = N_(
-        "{where} puts our library into every rank; it is left out here wherever the MPI is meant as it is, "
-        "and in all launches that bring their own"
+        "{where} puts our library into every rank; Unisono removes it from launches that measure the MPI without "
+        "it, and from launches that add it themselves"
     )
     return [text.format(where=where) for where, _value in _changes(machine).values()]
 

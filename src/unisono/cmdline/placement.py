@@ -47,16 +47,16 @@ def place(machine: Machine, nodes: int, ppn: int, policy: str | None, *, oversub
         raise UserError(_("{nodes} nodes x {ppn} ranks: at least one of each is needed").format(nodes=nodes, ppn=ppn))
     if nodes > len(machine.nodes):
         raise UserError(
-            _("{nodes} nodes: {name} is described with {count}; name more hosts or fewer nodes").format(
-                nodes=nodes, name=machine.name, count=len(machine.nodes)
-            )
+            _(
+                "{nodes} nodes are asked for, but {name} is described with {count}; name more hosts or fewer nodes"
+            ).format(nodes=nodes, name=machine.name, count=len(machine.nodes))
         )
     fit = len(machine.cpus)
     if ppn > fit and not oversubscribe:
         raise UserError(
             _(
-                "ppn {ppn}: a node of {name} has {fit} CPUs ranks may use; use at most {fit} ranks a "
-                "node or allow oversubscribing"
+                "ppn {ppn}: ranks may use {fit} CPUs on a node of {name}; use at most {fit} ranks a node, or "
+                "allow more ranks than CPUs (oversubscribe)"
             ).format(ppn=ppn, name=machine.name, fit=fit)
         )
     if ppn > fit:
@@ -177,8 +177,8 @@ def check(placement: Placement, hello_where: Sequence[Mapping[str, Any]]) -> str
     wanted = placement.nodes * placement.ppn
     if len(reported) == 1 < wanted:
         return N_(
-            "each of the {wanted} ranks was alone: what starts them and this MPI do not know one another (srun "
-            "--mpi=list names what can be chosen)"
+            "each of the {wanted} ranks started as a program of its own with one rank, because the launcher and "
+            "this MPI do not work together (srun --mpi=list names what can be chosen)"
         ).format(wanted=wanted)
     if [int(where["rank"]) for where in reported] != list(range(wanted)):
         return N_("{count} ranks started instead of {wanted}").format(count=len(reported), wanted=wanted)

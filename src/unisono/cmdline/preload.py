@@ -134,7 +134,7 @@ def with_variables(
         return launcher.words.preloaded(argv, launcher.at, str(library), variables, env)
     preload = joined(env.get(PRELOAD), str(library))
     if launcher.kind == _PROGRAM:
-        note = N_("there is no mpirun in the command: the program is run as it is, as one rank")
+        note = N_("there is no mpirun in the command, so the program runs as a single rank")
         return Line(list(argv), {PRELOAD: preload, **variables}, [note])
     return _script(argv, preload, variables, env)
 
@@ -144,7 +144,7 @@ def _script(argv: Sequence[str], preload: str, variables: Mapping[str, str], env
     exports = {PRELOAD: preload, **variables}
     ours = {name: value for one in LAUNCHERS for name, value in one.inherited(exports, env).items()}
     note = N_(
-        "no mpirun or srun is a word of the command: those of Open MPI and Slurm that it starts "
-        "are reached through their environment, others are not"
+        "the command itself names no mpirun or srun. If it starts Open MPI's mpirun or Slurm's srun inside, the "
+        "environment passes the settings on to them; other launchers do not get the settings"
     )
     return Line(list(argv), ours, [note])

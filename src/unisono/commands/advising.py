@@ -101,7 +101,7 @@ def _advice(
     said = differences(tuning, profile)
     if now is None and (own := own_settings(command)):
         said.append(
-            _("the program was profiled with settings of its own ({settings}): the gain is over the default").format(
+            _("the program was profiled with its own settings ({settings}), but the gain is over the default").format(
                 settings=", ".join(own)
             )
         )

@@ -72,13 +72,16 @@ def export(
     if changed and not check:
         raise UserError(
             _(
-                "{path}: was edited since it was exported; see what the MPI makes of it with --check, "
-                "or remove it to export anew"
+                "{path}: was edited after it was exported, so it is not overwritten; check the edited file with "
+                "--check, or remove it to export it again"
             ).format(path=changed[0])
         )
     for file in changed:
         err().print(
-            _("{file}: was edited since it was exported: kept, and checked as it is").format(file=file), markup=False
+            _("{file}: was edited after it was exported, so it is kept; --check checks the edited file").format(
+                file=file
+            ),
+            markup=False,
         )
     if not changed:
         notes += unsaid(tuning, format, plan, machine, output)
@@ -126,7 +129,7 @@ def _list_formats(
     if json:
         print_json([{"format": name, "of": label, "says": says} for name, label, says in rows])
         return 0
-    table = Table(_("format"), _("what it is"), _("of this plan"))
+    table = Table(_("format"), _("what it is"), _("what it can hold of this plan"))
     for name, label, says in rows:
         table.add_row(name, _(label), how_much(tuning, plan, name, chosen) if says else _("nothing"))
     out().print(table)
@@ -215,7 +218,7 @@ def _call(line: Command) -> int:
                 _("{argv}: cannot be started: {strerror}").format(argv=line.argv[0], strerror=error.strerror)
             ) from error
     if done.returncode and heard is not None and (refused := refusal(heard.text)) is not None:
-        say(_("the launcher declined: {reason}").format(reason=translated(refused.reason)))
+        say(_("the launcher did not start the program: {reason}").format(reason=translated(refused.reason)))
     # As a shell reports it: 128 + the signal that ended the launcher.
     return done.returncode if done.returncode >= 0 else 128 - done.returncode
 
@@ -240,7 +243,12 @@ def verify(
     from unisono.advise.verify import as_is_and_tuned, check_asked, compare
 
     if profile and layout:
-        raise UserError(_("--profile compares calls of the same ranks, which --layout changes: use one of them"))
+        raise UserError(
+            _(
+                "--profile and --layout cannot be used together: --profile compares the calls of the same ranks, and "
+                "--layout changes the ranks"
+            )
+        )
     check_asked(metric, runs)
     deadline, weighted = parse_duration(timeout, "--timeout"), chosen_weights(for_, weights)
     tuning = read(path, layouts=layout)
@@ -273,7 +281,7 @@ def verify(
         as_is, tuned, setting = as_is_and_tuned(tuning, words, machine, weighted, building)
     for note in tuned.notes:
         console.print(_("Note: {note}").format(note=translated(note)), markup=False, soft_wrap=True)
-    begun = _("{runs} pairs of runs in turns, as it is and tuned; each run is listed when it ends")
+    begun = _("{runs} pairs of runs in turns: one run as it is, one run tuned. Each run is listed when it ends")
     console.print(begun.format(runs=runs), markup=False)
     found = compare(as_is, tuned, setting, metric=metric, runs=runs, deadline=deadline, progress=progress)
     changes = None

@@ -18,8 +18,8 @@ def warn_where_busy(cpus: int) -> float:
         return 0.0
     err().print(
         _(
-            "Others are using this machine (load average {busy:.1f} on {count} CPUs): differences "
-            "will drown in their noise. Better measure when it is quiet."
+            "Other programs are using this machine (load average {busy:.1f} on {count} CPUs), and their noise "
+            "will hide small differences. Measure when the machine is quiet, if you can."
         ).format(busy=busy, count=count),
         style="yellow",
         markup=False,

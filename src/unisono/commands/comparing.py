@@ -50,9 +50,10 @@ def compare(paths: Sequence[Path], mpis: str | None, wishes: Wishes) -> int:
     if mpis is None:
         if options := wishes.only_with_mpis():
             raise UserError(
-                _("{options}: only with --mpis, which measures; studies are compared as they are").format(
-                    options=", ".join(options)
-                )
+                _(
+                    "{options}: can only be used with --mpis, which measures; without --mpis, compare only reads "
+                    "finished studies"
+                ).format(options=", ".join(options))
             )
         _compare_files(paths, output=wishes.output, json=wishes.json)
         return 0
@@ -60,8 +61,8 @@ def compare(paths: Sequence[Path], mpis: str | None, wishes: Wishes) -> int:
     if len(named) > 1 or any(name.endswith(".db") for name in named):
         raise UserError(
             _(
-                "{path}: --mpis measures and compares its own studies; name one study file, as in "
-                "unisono compare quick --mpis all, or leave --mpis out"
+                "{path}: --mpis makes its own studies; name one study file to measure, as in unisono compare "
+                "quick --mpis all, or leave --mpis out to compare finished studies"
             ).format(path=named[0])
         )
     from unisono.commands.comparing_mpis import compare_mpis
@@ -88,9 +89,10 @@ def _compare_files(paths: Sequence[Path], *, output: Path | None, json: bool) ->
         others = [path for path in paths if path not in hybrid]
         if others:
             raise UserError(
-                _("{hybrid} compares layouts, {others} collectives: there is no ratio between them").format(
-                    hybrid=hybrid[0], others=others[0]
-                )
+                _(
+                    "{hybrid} holds layouts, but {others} holds collectives: such studies cannot be compared with "
+                    "each other"
+                ).format(hybrid=hybrid[0], others=others[0])
             )
         _compare_layouts(paths, output=output, json=json)
         return

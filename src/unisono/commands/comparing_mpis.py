@@ -56,8 +56,8 @@ def compare_mpis(mpis: str, asked: comparing.Wishes) -> int:
     if untold and not asked.json:
         err().print(
             _(
-                "{count} of {all} rows above do not tell the MPIs apart; more launches may: the same command with "
-                "--resume and another --budget"
+                "{count} of the {all} rows above show no difference between the MPIs; more launches may show "
+                "one: repeat the same command with --resume and another --budget"
             ).format(count=untold, all=len(comparison.fastest)),
             markup=False,
         )

@@ -73,7 +73,9 @@ def extrapolate(
     left = sorted(set(counts) - {plan.nodes for plan in shown} - {one.nodes for one in predicted.untold})
     if left:
         err().print(
-            _("Not predicted, because measured or a single node: {nodes}").format(nodes=", ".join(map(str, left))),
+            _(
+                "These numbers of nodes are not predicted, because they were measured or are a single node: {nodes}"
+            ).format(nodes=", ".join(map(str, left))),
             markup=False,
         )
     err().print(_("Decided: {tuning}, {report}").format(tuning=files.tuning, report=files.report), markup=False)
@@ -112,13 +114,14 @@ def _assumed(network: Fullest | None, data: StudyData, ppn: int | None) -> Itera
     known = _measured_ppn(data)
     if ppn is not None and ppn not in known:
         text = N_(
-            "Nothing was measured over nodes with {ppn} ranks a node. Predictions go by those with {known}, and "
-            "nothing tells how far they are off."
+            "No study over several nodes has {ppn} ranks a node. The predictions use the measurements with "
+            "{known}, and their error is not known."
         )
         yield text.format(ppn=ppn, known=", ".join(map(str, known)))
     if network is not None and network.platform.kind != "crossbar":  # on which none meet
         text = N_(
-            "Predictions count how many messages meet on the fullest link between nodes, as on the network {name}."
+            "The predictions include contention on the network {name}: they count the messages that share the "
+            "busiest link between nodes."
         )
         yield text.format(name=network.platform.name)
     if data.nodes_share_cpus:

@@ -40,7 +40,10 @@ def fabric(wishes: Wishes, *, mpirun: str | None, mpicc: str | None, hosts: str 
     """Exit status 0, or 1 where something is named. Raises UserError, also before anything is measured."""
     if wishes.drain_reason + wishes.reframe + wishes.json > 1:
         raise UserError(
-            _("--drain-reason, --reframe and --json: one of them at a time, each fills the standard output")
+            _(
+                "use only one of --drain-reason, --reframe and --json, because each of them writes to the standard "
+                "output"
+            )
         )
     remove_leftovers()
     machine = described(mpirun, mpicc, parse_hosts(hosts) if hosts is not None else None)
@@ -84,7 +87,7 @@ def _kept(campaign: Campaign, output: Path) -> Iterator[None]:
 
 def _show(measured: Fabric, found: Sequence[Finding], wishes: Wishes, failures: Sequence[str]) -> None:
     for failure in failures:
-        err().print(_("A launch failed, and was made again: {failure}").format(failure=failure), markup=False)
+        err().print(_("A launch failed and was repeated: {failure}").format(failure=failure), markup=False)
     if wishes.json:
         print_json(document(measured, found))
     elif wishes.drain_reason or wishes.reframe:

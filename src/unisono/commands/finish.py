@@ -65,8 +65,8 @@ class Outcome:
         """What the files of the export are, in the words of the tuning's MPI."""
         family = traits(self.tuning.mpi.family if self.tuning.mpi else None)
         if family.MCA:
-            return _("the same as Open MPI, UCX, a shell, mpirun and our library read it")
-        return _("the same as {mpi}, a shell and our library read it").format(mpi=family.NAME)
+            return _("the tuning in the forms that Open MPI, UCX, a shell, mpirun and our library read")
+        return _("the tuning in the forms that {mpi}, a shell and our library read").format(mpi=family.NAME)
 
     def print(self, console: Console) -> None:
         """The decision table, the findings, the proof, and where everything is."""
@@ -100,7 +100,10 @@ def finish(
     write(tuning, files.tuning)
     for path in export_all(tuning, machine, files.export):
         err().print(
-            _("{path}: was edited since it was exported: kept; remove it and resume to have it anew").format(path=path),
+            _(
+                "{path}: was edited after it was exported, so it is kept; to export it again, remove it and use "
+                "--resume"
+            ).format(path=path),
             markup=False,
         )
     proof = _prove(tuning, machine, program, study) if verify else None

@@ -120,7 +120,7 @@ def hybrid(wishes: Wishes) -> int:
     for sentence in failed:
         err().print(_("Failed: {reason}").format(reason=translated(sentence)), markup=False, soft_wrap=True)
     if not finished:
-        err().print(_("The budget ended it; continue with the same command and --resume."))
+        err().print(_("The time of --budget has passed; continue with the same command and --resume."))
     page = write_hybrid_report(study, wishes.output / "hybrid.html")
     err().print(_("Report: {page}").format(page=page), markup=False)
     found = layouts(study.decision, study.data, study.program, study.metric)
@@ -156,7 +156,7 @@ def _metric(wishes: Wishes) -> Metric | None:
     if wishes.argv:
         return Metric(wishes.metric)
     if wishes.metric is not None:
-        raise UserError(_("--metric is of a program of yours: write its command after --"))
+        raise UserError(_("--metric needs a program of your own: write its command after --"))
     check_size(wishes.size)
     return None
 
@@ -223,7 +223,9 @@ def _lines(wishes: Wishes, machine: Machine) -> LineOf:
         words = words_of(wishes.argv)
         return lambda variant: own_line(machine, variant, words)
     if machine.mpi is None or machine.mpi.mpicc is None:
-        raise UserError(_("no mpicc beside this mpirun: give one with --mpicc, it builds the solver"))
+        raise UserError(
+            _("there is no mpicc beside this mpirun; name one with --mpicc, so that the solver can be built")
+        )
     program = solver_program(machine.mpi.mpicc, lambda sentence: err().print(sentence, markup=False))
     return lambda v: line(machine, v, solver_words(program, wishes.size, v.layout.threads, v.packing, _BESIDE))
 

@@ -56,7 +56,7 @@ def _measured_on(tuning: Tuning) -> str | None:
     if tuning.simulated or not parts:
         return None
     said = (
-        _("measured on: {machine}; with more ranks than CPUs, and the figures hold for that only")
+        _("measured on: {machine}, with more ranks than CPUs; the figures hold only for that case")
         if tuning.conditions.oversubscribed
         else _("measured on: {machine}")
     )

@@ -88,7 +88,12 @@ def _print(
     for note in matrix.notes:
         say(f"# {translated(note)}")
     if wants_library(study):
-        say(_("# Our own algorithms come on top: which can serve these ranks is asked of the library when it starts."))
+        say(
+            _(
+                "# Our own algorithms are added to these: when the library starts, it says which of them can serve "
+                "these ranks."
+            )
+        )
     say(_("# What is measured:"))
     for c in matrix.cases:
         say(
@@ -106,20 +111,26 @@ def _print(
         )
     for name, values in study.boot.items():
         say(
-            _("# {name} is set at boot: run this study under {name} = {values}, then unisono compare").format(
-                name=name, values=", ".join(values)
-            )
+            _(
+                "# {name} can only be set at boot: run this study once under each of {name} = {values}, then compare "
+                "the studies with unisono compare"
+            ).format(name=name, values=", ".join(values))
         )
     for round, group in itertools.groupby(lines, key=lambda pair: pair[1].round):
         say(_("# Round {round}").format(round=round))
         for shell, task in group:
             say(f"{shell}  # {_measured_in(task)}")
     if study.method.name == "race":
-        say(_("# Later rounds launch what is still in doubt again, with more message sizes where the best changes."))
+        say(
+            _(
+                "# Later rounds launch the undecided settings again, with more message sizes where the best setting "
+                "changes."
+            )
+        )
     about = (
         _("# About {launches} launches, {samples} samples, {duration}")
         if study.method.name == "classic"
-        else _("# About, as far as a race can tell beforehand: {launches} launches, {samples} samples, {duration}")
+        else _("# A race decides on the way what it launches; about {launches} launches, {samples} samples, {duration}")
     ).format(launches=total.launches, samples=total.samples, duration=_duration(total.seconds))
     if study.method.budget:
         about = _("{estimate}; the budget is {budget}").format(estimate=about, budget=_duration(study.method.budget))

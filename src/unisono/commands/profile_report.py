@@ -47,6 +47,10 @@ def _study(path: Path) -> tuple[Tuning, dict[Case, CaseView]]:
     with Store.open(path) as store:
         data = store.data()
     if data.method == SIMULATED:
-        raise UserError(_("{path}: is simulated; a profile is set beside what was measured").format(path=path))
+        raise UserError(
+            _("{path}: is a simulated study; a profile can only be shown with a study that was measured").format(
+                path=path
+            )
+        )
     decision = decide_study(data)
     return from_decision(decision, data), {view.case: view for view in case_views(data, decision)}

@@ -56,7 +56,9 @@ def profile(
     if as_is < 0:
         raise UserError(_("--as-is: {as_is} runs; give 0 or more").format(as_is=as_is))
     if metric is not None and as_is == 0:
-        raise UserError(_("--metric: compares with runs as they are; give --as-is N, too"))
+        raise UserError(
+            _("--metric: has nothing to compare without --as-is N, which adds N runs without the recorder; give both")
+        )
     wanted = Metric(metric)
     launcher = launcher_of(words)
     machine = without_our_library(lambda: machine_of(launcher))
@@ -110,9 +112,10 @@ class _Runs:
                 return ran.exit_status
             if ran.exit_status:
                 say(
-                    _("it ended with exit status {exit_status}: its time does not count, and no more are timed").format(
-                        exit_status=ran.exit_status
-                    )
+                    _(
+                        "the program ended with exit status {exit_status}: this time does not count, and no further "
+                        "runs are timed"
+                    ).format(exit_status=ran.exit_status)
                 )
                 return None
             self.times.append(self._time(ran))
@@ -133,7 +136,7 @@ class _Runs:
         found = self.metric.find(ran.output)
         if found is None:
             raise UserError(
-                _("metric: {pattern!r} is nowhere in its output; look at what it prints").format(
+                _("metric: {pattern!r} matches nothing in the program's output; look at what it prints").format(
                     pattern=self.metric.pattern
                 )
             )
@@ -181,14 +184,19 @@ class _Runs:
         seen = difference(self.times, found.origin.profiled)
         unit = " s" if self.metric.pattern is None else ""
         if len(self.times) < LEAST_RUNS:
-            against = _("{as_is} as it is (median of {count}), {profiled} profiled: {change}.")
+            against = _(
+                "Without the recorder the program takes {as_is} (median of {count}), with it {profiled}: {change}."
+            )
         elif seen.matters:
             against = _(
-                "Warning: {as_is} as it is (median of {count}), {profiled} profiled: {change}, more than noise. "
-                "The profile may mislead."
+                "Warning: without the recorder the program takes {as_is} (median of {count}), with it "
+                "{profiled}: {change}, more than noise. The profile may mislead."
             )
         else:
-            against = _("{as_is} as it is (median of {count}), {profiled} profiled: {change}, within noise.")
+            against = _(
+                "Without the recorder the program takes {as_is} (median of {count}), with it {profiled}: {change}, "
+                "within noise."
+            )
         said.append(
             against.format(
                 as_is=f"{seen.as_is:.4g}{unit}",
@@ -209,16 +217,19 @@ class _Runs:
             names = ", ".join(one.function for one in functions[:4])
             said.append(
                 _(
-                    "Many short calls cost the most: {names} (about {seconds:.3g} s). "
-                    "Profile again without them: unisono profile --filter {path} -- ..."
+                    "Recording many short calls costs the most: {names} (about {seconds:.3g} s). Profile again "
+                    "without them: unisono profile --filter {path} -- ..."
                 ).format(names=names, seconds=sum(one.seconds for one in functions), path=path)
             )
         elif found.origin.split_waiting:
-            said.append(
-                _("--split-waiting adds a barrier to every collective: profile without it for times that compare.")
-            )
+            said.append(_("--split-waiting adds a barrier to every collective. To compare times, profile without it."))
         else:
-            said.append(_("Recording the calls does not explain it; more runs (--as-is 9) tell noise better."))
+            said.append(
+                _(
+                    "The cost of recording the calls does not explain this difference. More runs (--as-is 9) estimate "
+                    "the noise better."
+                )
+            )
         return said
 
 

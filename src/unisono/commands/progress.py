@@ -91,9 +91,9 @@ class StudyProgress:
     def waiting(self, state: float, usual: float) -> None:
         """The machine is not in its usual state. Raises KeyboardInterrupt where an end was asked for."""
         end_where_asked()
-        what = _("waiting: cores reach each other in {state:.0f} ns now, usually in {usual:.0f}").format(
-            state=state, usual=usual
-        )
+        what = _(
+            "waiting for the machine: two cores reach each other in {state:.0f} ns now, usually in {usual:.0f} ns"
+        ).format(state=state, usual=usual)
         self._bar.update(self._task, what=what)
 
     @property

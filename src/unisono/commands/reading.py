@@ -39,8 +39,8 @@ def report(study: Path, output: Path) -> None:
         verification = None
         err().print(
             _(
-                "Note: the proof in {study} is of what was decided before the study was continued, and is left out; "
-                "unisono tune --resume makes a new one"
+                "Note: the proof in {study} is left out, because the study was continued after it and may decide "
+                "otherwise now; unisono tune --resume makes a new proof"
             ).format(study=study),
             markup=False,
         )
@@ -63,7 +63,9 @@ def show(path: Path, *, json: bool) -> None:
     console.print(render(tuning))
     for sentence in changed or []:
         console.print(
-            _("Stale here: {difference}").format(difference=translated(sentence)), style="yellow", markup=False
+            _("The tuning may not fit this machine: {difference}").format(difference=translated(sentence)),
+            style="yellow",
+            markup=False,
         )
 
 

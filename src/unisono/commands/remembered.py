@@ -82,9 +82,12 @@ def started_by(tuning: Tuning, words: Sequence[str], given: str | None = None) -
     here = shutil.which(own)
     if here is not None and (_same(here, kept) or not _belongs(words, here, tuning.mpi)):
         return Line(list(words), own)
-    note = N_("{name} is {path}, as the tuning was measured with it ({mpi})")
+    note = N_("{name} stands for {path}, because the tuning was measured with it ({mpi})")
     if here is not None:
-        note = N_("{name} is {path}, as the tuning was measured with it ({mpi}), not the first on PATH, {here}")
+        note = N_(
+            "{name} stands for {path}, because the tuning was measured with it ({mpi}); the first one on PATH, "
+            "{here}, is not used"
+        )
     measured = f"{mpi_name(tuning.mpi.family)} {tuning.mpi.version}"
     return Line([kept, *words[1:]], kept, (note.format(name=own, path=kept, mpi=measured, here=here),))
 

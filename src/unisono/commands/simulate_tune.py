@@ -53,7 +53,7 @@ def simulate_tune(wishes: Wishes) -> int:
     from unisono.tuning.show import show
 
     if (wishes.platform is None) == (wishes.study is None):
-        raise UserError(_("say which machine: --platform NAME, or --from STUDY.db, one of them"))
+        raise UserError(_("name the machine with --platform NAME or with --from STUDY.db, but not with both"))
     if wishes.study is None:
         assert wishes.platform is not None
         wanted = _wanted(wishes, platform(wishes.platform))
@@ -110,11 +110,15 @@ def _wanted(wishes: Wishes, found: Platform) -> Wanted:
     for name in wishes.collectives:
         if name not in COLLECTIVES:
             raise UserError(
-                _("--collective {name}: {known} can be simulated").format(name=name, known=", ".join(COLLECTIVES))
+                _("--collective {name}: cannot be simulated; write one of {known}").format(
+                    name=name, known=", ".join(COLLECTIVES)
+                )
             )
     if wishes.selector not in SELECTORS:
         raise UserError(
-            _("--selector {selector}: {known}").format(selector=wishes.selector, known=", ".join(SELECTORS))
+            _("--selector {selector}: is unknown; write one of {known}").format(
+                selector=wishes.selector, known=", ".join(SELECTORS)
+            )
         )
     nodes = [found.nodes]
     if wishes.nodes is not None:

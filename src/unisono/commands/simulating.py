@@ -37,18 +37,28 @@ def simulating(
 ) -> int:
     """Exit status 0. `size` None: the document's."""
     if argv:
-        raise UserError(_("--simulate knows only the solver: leave away {words}").format(words=" ".join(argv)))
+        raise UserError(
+            _("--simulate simulates only the solver that comes with Unisono; leave out {words}").format(
+                words=" ".join(argv)
+            )
+        )
     if machine not in solver_names() and not Path(machine).is_file():
         raise UserError(
-            _("--simulate {machine}: there are {machines}").format(machine=machine, machines=joined(solver_names()))
+            _("--simulate {machine}: is not a machine that can be simulated; write one of {machines}").format(
+                machine=machine, machines=joined(solver_names())
+            )
         )
     if packing not in _PACKING:
-        raise UserError(_("--packing {packing}: single, threads or both").format(packing=packing))
+        raise UserError(_("--packing {packing}: is unknown; write single, threads or both").format(packing=packing))
     cluster = read_cluster(machine)
     nodes = SIZE if size is None else _number(size, "--size", _("the nodes along the cube, for example 144"))
     counts = [_number(word, "--cores", _("numbers of cores, for example 32,256,1024")) for word in cores.split(",")]
     if max(counts) > MOST_CORES:
-        raise UserError(_("--cores {cores}: {most} is the most").format(cores=max(counts), most=MOST_CORES))
+        raise UserError(
+            _("--cores {cores}: is too many; at most {most} cores can be simulated").format(
+                cores=max(counts), most=MOST_CORES
+            )
+        )
     used = (
         [_number(word, "--links", _("numbers of links, for example 1,4")) for word in links.split(",")]
         if links is not None

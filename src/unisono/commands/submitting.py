@@ -83,8 +83,8 @@ def _tell(jobs: Kept, directory: Path, wishes: Wishes) -> int:
             short = True
             err().print(
                 _(
-                    "{nodes} nodes: not all is measured yet ({samples} samples; its job said: {path}). "
-                    "The same command with --resume submits it again."
+                    "{nodes} nodes: the measurement is not complete yet ({samples} samples; the output of its "
+                    "job is in {path}). The same command with --resume submits it again."
                 ).format(nodes=job.nodes, samples=came.samples, path=folder / f"job-{job.id}.err"),
                 style="yellow",
                 markup=False,

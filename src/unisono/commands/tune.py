@@ -68,9 +68,13 @@ def tune(wishes: Wishes) -> int:
 
         return submit(wishes)
     if wishes.submit_options is not None:
-        raise UserError(_("--submit-options is for a batch system: say which, as in --submit slurm"))
+        raise UserError(
+            _("--submit-options needs --submit with the name of the batch system, for example --submit slurm")
+        )
     if wishes.time is not None:
-        raise UserError(_("--time is how long each job may take: say where to submit it, as in --submit slurm"))
+        raise UserError(
+            _("--time limits the time of each submitted job, so it needs --submit, for example --submit slurm")
+        )
     if wishes.dry_run:
         machine = _machine(wishes, _continued(wishes))
         study = _study(wishes, _continued(wishes) is not None)
@@ -209,7 +213,9 @@ def _ours(study: Study, machine: Machine, program: Path, stored: str | None) -> 
         if stored is not None:
             raise
         err().print(
-            _("Going on without our own collectives: {error}").format(error=error), style="yellow", markup=False
+            _("Our own collectives are left out of this study: {error}").format(error=error),
+            style="yellow",
+            markup=False,
         )
         return None
 
@@ -258,7 +264,9 @@ def _say(console: Console, store: Store, study: Study, matrix: Matrix, continuin
 def _program(machine: Machine) -> Path:
     mpi = machine.mpi
     if mpi is None or mpi.mpicc is None:
-        raise UserError(_("no mpicc beside this mpirun: give one with --mpicc, it builds the benchmark"))
+        raise UserError(
+            _("there is no mpicc beside this mpirun; name one with --mpicc, so that the benchmark can be built")
+        )
     return bench_program(mpi.mpicc, _build_progress)
 
 

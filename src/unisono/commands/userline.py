@@ -11,10 +11,10 @@ def words_of(argv: list[str]) -> list[str]:
     """Without the -- that stands before it. Raises UserError when there is nothing."""
     words = argv[1:] if argv[:1] == ["--"] else list(argv)
     if not words:
-        raise UserError(_("give the command line to run behind --, for example: -- mpirun -n 8 ./app"))
+        raise UserError(_("write the command to run after --, for example: -- mpirun -n 8 ./app"))
     if words[0].startswith("-"):
         raise UserError(
-            _("{option}: this command has no such option (see --help); the line to run stands behind --").format(
+            _("{option}: this command has no such option (see --help); write the command to run after --").format(
                 option=words[0]
             )
         )

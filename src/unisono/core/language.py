@@ -98,7 +98,7 @@ def choose(arguments: list[str], environment: Mapping[str, str] | None = None) -
         wanted = value if is_ else next(ours, "")
         if wanted not in LANGUAGES:
             raise UserError(
-                _("--lang {language}: is not a language of ours; {languages}").format(
+                _("--lang {language}: is not available; write {languages}").format(
                     language=wanted, languages=" or ".join(LANGUAGES)
                 )
             )

@@ -65,7 +65,7 @@ def read_text(path: Path, most: int = DOCUMENT_MOST) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UserError(_("{path}: cannot be read: it is no text in UTF-8").format(path=path)) from error
+        raise UserError(_("{path}: cannot be read: it is not a text file in UTF-8").format(path=path)) from error
 
 
 def open_regular(path: Path) -> BinaryIO:
@@ -147,7 +147,7 @@ def _refuse_others(path: Path, mode: int, *, pipe: bool) -> None:
 
 def _without_end(path: Path) -> UserError:
     """Of /proc/kmsg and its like: the kernel's messages as they come, called a regular file."""
-    return UserError(_("{path}: gives what comes, and never ends; give a file").format(path=path))
+    return UserError(_("{path}: is a stream that never ends; give a file").format(path=path))
 
 
 def _too_much(path: Path, size: int | None, most: int) -> UserError:

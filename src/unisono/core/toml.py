@@ -65,7 +65,9 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
         raise UserError(_("{where}: is not valid TOML: {error}").format(where=where, error=error)) from error
     except (ValueError, RecursionError) as error:
         raise UserError(
-            _("{where}: holds what no document does, such as a number with thousands of digits").format(where=where)
+            _("{where}: holds a value that cannot be read, such as a number with thousands of digits").format(
+                where=where
+            )
         ) from error
 
 
@@ -86,7 +88,7 @@ def _check_depth(text: str, where: str) -> None:
             line = text.count("\n", 0, token.start()) + 1
             what = _("brackets") if depth > _DEEPEST else _("parts of a key")
             raise UserError(
-                _("{where}: line {line}: more than {deepest} {what} lie within one another").format(
+                _("{where}: line {line}: more than {deepest} {what} are nested in one another").format(
                     where=where, line=line, deepest=_DEEPEST, what=what
                 )
             )

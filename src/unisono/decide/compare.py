@@ -135,9 +135,9 @@ class Comparison:
             what = translated(str(case)), format_size(size), translated(other)
             grid.add_row(*what, *(_cell(kinds.get(kind)) for kind in KINDS))
         about = _(
-            "Time in {reference} / time in the other study; above 1 the other is faster. Default: nothing is set. "
-            "Best: what each study by itself would choose. Intervals of each size alone; * beyond the "
-            "margin with all sizes considered."
+            "Time in {reference} / time in the other study; above 1 the other study is faster. Default: nothing "
+            "is set. Best: the setting that each study chooses for itself. Each interval holds for one message "
+            "size alone; * marks a difference beyond the margin that holds with all sizes considered."
         ).format(reference=translated(self.reference))
         answer = [self._fastest_table(), Text("")] if self.fastest else []
         said = map(translated, [*self.notes, "", *self.sentences, ""])
@@ -219,12 +219,17 @@ def compare(*studies: StudyData, differences: Sequence[Sequence[str]] | None = N
     for name, study in zip(labels, studies, strict=True):
         if study.ended is False:
             notes.append(
-                N_("{label}: its budget ended the search, so its best may be faster than what is shown.").format(
-                    label=name
-                )
+                N_(
+                    "{label}: the budget ended its search, so it may have a faster best setting than the one shown."
+                ).format(label=name)
             )
     if not any(differences):
-        notes.append(N_("The machines do not differ in anything known: what differs here is how well it repeats."))
+        notes.append(
+            N_(
+                "No difference between the machines is known: the differences here show how well such a measurement "
+                "repeats."
+            )
+        )
     return Comparison(
         labels[0],
         tuple(labels[1:]),

@@ -154,8 +154,8 @@ def untold(parameters: Mapping[Case, Sequence[str]]) -> str:
     cases = [(case, ", ".join(whole.get(name, name) for name in names)) for case, names in parameters.items()]
     listed = [f"{case}: {names}" for case, names in cases[:_LISTED]] + ["..."] * (len(cases) > _LISTED)
     return N_(
-        "{count} of the effects looked for could not be told from noise ({cases}): measure longer, or on a quieter "
-        "machine."
+        "{count} of the effects that the study looked for are too small to be told from noise ({cases}): measure "
+        "longer, or on a quieter machine."
     ).format(count=sum(map(len, parameters.values())), cases="; ".join(listed))
 
 
@@ -163,12 +163,12 @@ def never(settings: Sequence[str]) -> str:
     """That nothing is known of launch settings, at least one, because there was no time to launch them."""
     if len(settings) == 1:
         return N_(
-            "One launch setting, {setting}, had no time for even one launch: nothing is known of it. Continue with "
-            "--resume and a larger --budget."
+            "The budget ended before one launch setting, {setting}, was launched at all, so nothing is known "
+            "about it. Continue with --resume and a larger --budget."
         ).format(setting=settings[0])
     return N_(
-        "{count} launch settings, {setting} the first of them, had no time for even one launch: nothing is known of "
-        "them. Continue with --resume and a larger --budget."
+        "The budget ended before {count} launch settings, the first of them {setting}, were launched at all, so "
+        "nothing is known about them. Continue with --resume and a larger --budget."
     ).format(count=len(settings), setting=settings[0])
 
 
@@ -215,8 +215,8 @@ def alike(case: Case, what: str, than: str, limit: float) -> str:
 def one_size(case: Case, what: str, than: str, size: int) -> str:
     """What two studies have in common is too little to speak of the collective."""
     return N_(
-        "{case}: {what} and {than} have {size} alone in common: their ratio holds there and "
-        "says nothing about other message sizes."
+        "{case}: {what} and {than} were both measured only at {size}: their ratio holds there and says nothing "
+        "about other message sizes."
     ).format(case=case, what=what, than=than, size=format_size(size))
 
 

@@ -77,8 +77,8 @@ def compile_rules(plans: Sequence[Plan], mpi: Mpi) -> tuple[RulesFile, list[str]
     notes += [f"{name}: coll/tuned has no rules for it" for name in sorted(named - COLLECTIVE_IDS.keys())]
     notes += [
         N_(
-            "{collective}: told to take {names}, Open MPI changes the ranks' order also for operations that do not "
-            "commute (MPI_Op_create with commute = 0), and their results are wrong: programs with such operations "
+            "{collective}: with {names}, Open MPI reorders the ranks even for operations that do not commute "
+            "(MPI_Op_create with commute = 0), which makes their results wrong: programs with such operations "
             "need the rules of our library (--format rules), which leave these calls to the MPI"
         ).format(collective=each.collective, names=", ".join(names))
         for each in collectives
@@ -109,8 +109,8 @@ def _window(rule: Rule, plan: Plan, mpi: Mpi, notes: list[str]) -> int | None:
     if not _takes_window(mpi.version):
         notes.append(
             N_(
-                "{collective}, {rule} on {nodes} x {ppn} ranks: the limit on messages on their way ({value}) is left "
-                "out, because rules files of Open MPI {version} have no word for it"
+                "{collective}, {rule} on {nodes} x {ppn} ranks: the limit on outstanding messages ({value}) is "
+                "left out, because rules files of Open MPI {version} cannot hold it"
             ).format(
                 collective=rule.collective,
                 rule=rule.range_text(),

@@ -136,14 +136,14 @@ def _costs(words: Sequence[str]) -> dict[str, float]:
 def _rule(words: Sequence[str], before: Sequence[Rule]) -> Rule:
     if len(words) != 6:
         raise UserError(
-            _("a rule is COLLECTIVE NODES PPN FROM TO IMPLEMENTATION[,...]; these are {count} words").format(
+            _("a rule is COLLECTIVE NODES PPN FROM TO IMPLEMENTATION[,...], but this line has {count} words").format(
                 count=len(words)
             )
         )
     collective, nodes, ppn, first, last, use = words
     if collective not in DISPATCHED:
         raise UserError(
-            _("{collective!r} is not served; there are {dispatched}").format(
+            _("our library does not serve {collective!r}; it serves {dispatched}").format(
                 collective=collective, dispatched=", ".join(DISPATCHED)
             )
         )

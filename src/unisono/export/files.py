@@ -75,7 +75,7 @@ def unsaid(tuning: Tuning, format: str, plan: Plan, machine: Machine, directory:
     if writer.BY_TUNE:
         return [N_("format {format}: the files set nothing for {here}").format(format=format, here=here)]
     raise UserError(
-        _("format {format}: can say nothing of {here}; what can: {others}").format(
+        _("format {format}: cannot express the plan for {here}; formats that can: {others}").format(
             format=format, here=here, others=others or _("none, the MPI's defaults are kept")
         )
     )
@@ -178,9 +178,10 @@ def _require_its_mpi(tuning: Tuning, plan: Plan, machine: Machine) -> None:
     other = next((family for family in families if family != mpi.family), None)
     if other is not None:
         raise UserError(
-            _("{name}: is of {other}; this is {mpi} {version}: name the MPI it was measured with, --mpirun").format(
-                name=tuning.name, other=mpi_name(other), mpi=mpi.name, version=mpi.version
-            )
+            _(
+                "{name}: was measured with {other}, but this is {mpi} {version}; name the MPI that it was measured "
+                "with by --mpirun"
+            ).format(name=tuning.name, other=mpi_name(other), mpi=mpi.name, version=mpi.version)
         )
 
 
@@ -191,7 +192,7 @@ def _writer(name: str, tuning: Tuning, plan: Plan, machine: Machine) -> Format:
     if writer not in _of(machine):
         mpi = require_mpi(machine)
         raise UserError(
-            _("format {format}: {mpi} does not read it; for {mpi} there is {known}").format(
+            _("format {format}: {mpi} does not read this format; formats for {mpi}: {known}").format(
                 format=name, mpi=mpi.name, known=", ".join(format.NAME for format in _of(machine))
             )
         )

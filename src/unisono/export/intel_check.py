@@ -77,7 +77,11 @@ def _presets(path: Path, before: str, content: Content, files: Handed, deadline:
             found.append(Item(where, preset, _("left out"), False, _("Intel MPI says that it leaves this out")))
             continue
         there = f"{preset.partition('=')[0]}={number}" in named
-        reason = "" if there else _("Intel MPI does not name the number that stood in its place in a copy of the file")
+        reason = (
+            ""
+            if there
+            else _("Intel MPI did not complain about a wrong number that was put in this place in a copy of the file")
+        )
         found.append(Item(where, preset, _("read") if there else _("not read"), there, reason))
     return found, [command]
 

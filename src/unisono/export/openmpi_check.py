@@ -75,7 +75,10 @@ def _items(
     if "coll" in runner.plan.launch:
         yield seen.component(runner.plan.launch["coll"], served, list(runner.plan.gain))
     if files.rules_file is not None and _is_json(files) and files.rules_file.is_file():
-        reason = N_("the rules of Open MPI 6 are read by Unisono alone; no tripwires are laid in JSON yet")
+        reason = N_(
+            "only Unisono itself has read these rules in JSON for Open MPI 6; there is no check yet that Open MPI "
+            "takes them"
+        )
         yield Item(_("rules file"), str(files.rules_file), "", None, reason)
     elif files.rules_file is not None and rules_text is None:
         yield Item(_("rules file"), str(files.rules_file), _("not there"), False, _("Open MPI ignores that in silence"))

@@ -184,13 +184,13 @@ def _said(finding: Finding) -> str:
     link = len(finding.nodes) == 2
     if finding.kind == "clock" and finding.taken:
         return _(
-            "{name}: work takes its processor {ratio} times as long as others ({low} to {high}; {sure} % sure), "
-            "because it is taken away: a quota, or another program"
+            "{name}: its processor takes {ratio} times as long for the same work as others ({low} to {high}; "
+            "{sure} % sure), because something takes CPU time away: a quota, or another program"
         )
     if finding.kind == "clock":
         return _(
-            "{name}: work takes its processor {ratio} times as long as others ({low} to {high}; {sure} % sure): a "
-            "slower clock; compare its BIOS, power limit, governor and temperature"
+            "{name}: its processor takes {ratio} times as long for the same work as others ({low} to {high}; "
+            "{sure} % sure), because its clock is slower; compare its BIOS, power limit, governor and temperature"
         )
     if finding.kind == "latency" and link:
         return _(
@@ -199,8 +199,8 @@ def _said(finding: Finding) -> str:
         )
     if finding.kind == "latency":
         return _(
-            "{name}: a message to or from it takes {value}, between others {usual} ({ratio} times, {low} to {high}; "
-            "{sure} % sure)"
+            "{name}: a message to or from this node takes {value}, a message between other nodes {usual} "
+            "({ratio} times, {low} to {high}; {sure} % sure)"
         )
     if link:
         return _(
@@ -208,8 +208,8 @@ def _said(finding: Finding) -> str:
             "{sure} % sure)"
         )
     return _(
-        "{name}: its network carries {value}, that of others {usual}: it has {share} % of their rate ({least} to "
-        "{most} %; {sure} % sure)"
+        "{name}: its network carries {value}, that of other nodes {usual}: it has {share} % of their rate "
+        "({least} to {most} %; {sure} % sure)"
     )
 
 
@@ -229,13 +229,13 @@ def conclusion(fabric: Fabric, found: Sequence[Finding]) -> str:
         return _("Two nodes: which of them is slow cannot be told; measure with a third one")
     if launches < launches_wanted(count):
         return _(
-            "Nothing can be named yet: {launches} launches of {wanted} that {count} nodes need; give it more time with "
-            "--budget"
+            "Nothing can be named yet: only {launches} of the {wanted} launches that {count} nodes need were "
+            "made; give more time with --budget"
         ).format(launches=launches, wanted=launches_wanted(count), count=count)
     if not found:
         return _(
-            "No node, link or processor of {count} nodes stands out in {launches} launches (of sound machines, {share} "
-            "of measurements name one at most)"
+            "No node, link or processor of {count} nodes stands out in {launches} launches (on sound machines, "
+            "at most {share} of measurements name one)"
         ).format(count=count, launches=launches, share=f"{FALSE_ALARMS:.0%}")
     names = list(dict.fromkeys("-".join(fabric.nodes[n] for n in one.nodes) for one in found))
     return _("Slow in {launches} launches: {names}").format(launches=launches, names=listed(names))

@@ -43,8 +43,8 @@ def chosen(tuning: Tuning, program: Sequence[str], nodes: int) -> tuple[LayoutMo
     if len(measured) > 1:
         raise UserError(
             _(
-                "{name}: holds layouts measured with {repr}; which is meant for {program} cannot be "
-                "told: keep one, or measure with unisono hybrid -- {program} ..."
+                "{name}: holds layouts that were measured with {repr}, and it is not clear which of them "
+                "{program} should use; keep one of them, or measure with unisono hybrid -- {program} ..."
             ).format(name=tuning.name, repr=" and with ".join(map(repr, measured)), program=program[0])
         )
     best = min(own or tuning.layout, key=lambda layout: (abs(layout.nodes - nodes), layout.nodes))
@@ -63,10 +63,12 @@ def chosen(tuning: Tuning, program: Sequence[str], nodes: int) -> tuple[LayoutMo
         )
     if not best.proven:
         notes.append(
-            N_("nothing was proven faster than {reference}: this is that layout").format(reference=best.reference)
+            N_("no layout was proven faster than {reference}, which is therefore used").format(reference=best.reference)
         )
     if best.packing == "threads":
-        notes.append(N_("it was measured with all threads packing the halo: tell the program, if it can"))
+        notes.append(
+            N_("the layout was measured with all threads packing the halo; tell your program to do the same, if it can")
+        )
     return best, notes
 
 
@@ -156,9 +158,9 @@ def _kept(
         variable = words[1].partition("=")[0] if name in launcher.SETTING else ""
         if name in launcher.PLACING:
             if name not in _COUNTS or not words[-1].endswith(("{ranks}", str(ranks))):
-                said = N_("{words} of the command line gives way: the layout starts {ranks} ranks")
+                said = N_("{words} of the command line is not used, because the layout starts {ranks} ranks")
                 if ranks == 1:
-                    said = N_("{words} of the command line gives way: the layout starts 1 rank")
+                    said = N_("{words} of the command line is not used, because the layout starts 1 rank")
                 notes.append(said.format(words=" ".join(words), ranks=ranks))
         elif variable in environment:
             notes.append(

@@ -74,12 +74,12 @@ class Comparison:
             said += [N_("slower in {slower}").format(slower=slower)] if slower else []
             said += [N_("not told apart in {same}").format(same=same)] if same else []
             sentence = N_(
-                "{other} is {ratio} times as fast as {reference}: {said} of {count} comparisons of the same layout "
-                "on as many cores"
+                "{other} is {ratio} times as fast as {reference}: {said} of {count} comparisons, each of the "
+                "same layout on as many cores"
             )
             if len(rows) == 1:
                 sentence = N_(
-                    "{other} is {ratio} times as fast as {reference}: {said} of {count} comparison of the same "
+                    "{other} is {ratio} times as fast as {reference}: {said} of {count} comparison, of the same "
                     "layout on as many cores"
                 )
             found.append(
@@ -136,8 +136,8 @@ def compare(studies: Sequence[HybridStudy]) -> Comparison:
     labels = label([study.data for study in studies])
     notes = [
         N_(
-            "{name}: the memory bandwidth was not within a factor of {drift} in enough rounds of "
-            "the study: its ratios say little."
+            "{name}: too few rounds of this study had a memory bandwidth within a factor of {drift}, so its "
+            "ratios say little."
         ).format(name=name, drift=DRIFT)
         for name, study in zip(labels, studies, strict=True)
         if not study.decision.concluded

@@ -301,9 +301,12 @@ def discarded(rounds: Rounds) -> str:
     """ "2 of 7 rounds were discarded: ..."."""
     count = len(rounds.restless)
     sentence = (
-        N_("{count} of {rounds} rounds was discarded: the machine's memory bandwidth was another during it.")
+        N_("{count} of {rounds} rounds was discarded, because the machine's memory bandwidth was different during it.")
         if count == 1
-        else N_("{count} of {rounds} rounds were discarded: the machine's memory bandwidth was another during them.")
+        else N_(
+            "{count} of {rounds} rounds were discarded, because the machine's memory bandwidth was different during "
+            "them."
+        )
     )
     return sentence.format(count=count, rounds=_count(rounds))
 

@@ -47,7 +47,7 @@ class Variant:
         """The variant a study stored as this setting. Raises UserError for a setting of another kind of study."""
         numa, packing = setting.get("numa", "none"), setting.get("packing", "single")
         if numa not in ("auto", *POLICIES) or packing not in ("single", "threads"):
-            raise UserError(_("{setting}: numa or packing is none there is").format(setting=setting))
+            raise UserError(_("{setting}: the value of numa or packing is unknown").format(setting=setting))
         links = {name: value for name, value in setting.items() if name not in _OWN}
         layout = Layout.parse(setting.get("layout", ""), 0)
         return cls(nodes, layout, numa, packing, Setting(links))
@@ -100,7 +100,7 @@ def variants(
     for count in nodes:
         if not 1 <= count <= len(machine.nodes):
             raise UserError(
-                _("nodes: {count} asked for, {name} is described with {count2}").format(
+                _("nodes: {count} are asked for, but {name} is described with {count2}").format(
                     count=count, name=machine.name, count2=len(machine.nodes)
                 )
             )

@@ -37,7 +37,7 @@ def described_on(node: str, mpirun: str, mpicc: str | None) -> Any:
         said = (answer.error or answer.out).strip().splitlines() or [_("nothing")]
         raise UserError(
             _(
-                "this host is no node of the job, and its node {node} cannot be described by srun (it said: {said}); "
-                "start from a node, by srun --pty or in a batch script"
+                "this host is not a node of the job, and srun could not describe the job's node {node} (it said: "
+                "{said}); start on a node of the job, with srun --pty or in a batch script"
             ).format(node=node, said=said[-1][:300])
         ) from None

@@ -59,13 +59,17 @@ _REFUSALS = (
     _pattern(
         r"both the \"-x\" method and by setting the MCA parameter \"mca_base_env_list\"",
         N_(
-            "mpirun of Open MPI 4 takes no -x beside a list of variables: take mca_base_env_list out of the parameter "
-            "file or the environment for this"
+            "mpirun of Open MPI 4 does not take -x together with mca_base_env_list; remove mca_base_env_list "
+            "from the parameter file or the environment"
         ),
         shared=True,
     ),
-    _pattern(r"CPUs in the specified PE-LIST to map", N_("the list of CPUs names some that are not there, or too few")),
-    _pattern(r"processes to cpus in a provided list", N_("the list of CPUs names some that are not there, or too few")),
+    _pattern(
+        r"CPUs in the specified PE-LIST to map", N_("the list of CPUs is too short, or names CPUs that do not exist")
+    ),
+    _pattern(
+        r"processes to cpus in a provided list", N_("the list of CPUs is too short, or names CPUs that do not exist")
+    ),
     _STUMBLE,
     _pattern(r"attempt to run as root", N_("mpirun does not run as root without --allow-run-as-root"), shared=True),
     _pattern(
@@ -220,7 +224,9 @@ def _crash(exit_code: int, stderr: str) -> str:
             signal_name=signal_name(-exit_code), stderr=_said(stderr)
         )
     if exit_code == 0:  # Open MPI 5.0.11 does so when it has lost a node, more often than not without a word
-        return N_("mpirun ended too early, as if all was well; was a node lost?{stderr}").format(stderr=_said(stderr))
+        return N_("mpirun ended too early, but with exit status 0; was a node lost?{stderr}").format(
+            stderr=_said(stderr)
+        )
     return N_("mpirun ended with exit status {exit_code}{stderr}").format(exit_code=exit_code, stderr=_said(stderr))
 
 

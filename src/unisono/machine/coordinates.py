@@ -125,7 +125,7 @@ def described(environment: Mapping[str, str], hosts: Iterable[str], mpi: Mpi | N
     """One line: the coordinates that the library would find under this environment, in its own words."""
     path = environment.get(VARIABLE)
     if path == "none":
-        return _("none; {variable}=none: nobody is asked").format(variable=VARIABLE)
+        return _("none, because {variable}=none switches them off").format(variable=VARIABLE)
     if not path:
         teller = told_by(mpi)
         return (

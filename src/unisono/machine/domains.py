@@ -29,21 +29,22 @@ def described(machine: Machine) -> str:
         return _("{there}: a node is one domain to our collectives").format(there=there_is)
     if not mpi.binds:
         return _(
-            "{there}; {name} by itself binds no ranks: some ranks are not bound within one, so "
-            "that a node is one domain to our collectives; pass -bind-to core for all"
+            "{there}; {name} binds no ranks by default, so some ranks are not bound within one domain and our "
+            "collectives take the node as one; pass -bind-to core to use all domains"
         ).format(there=there_is, name=mpi.name)
     if mpi.traits.BINDS_TO == "shares":
         return _(
-            "{there}; {name} by itself gives each rank its share of the cores, which lies within one where there are "
-            "at least as many ranks as domains: UNISONO_VERBOSE=1 in a run tells how many are seen"
+            "{there}; {name} by default gives each rank its share of the cores, which lies within one domain if "
+            "there are at least as many ranks as domains; UNISONO_VERBOSE=1 in a run shows how many are seen"
         ).format(there=there_is, name=mpi.name)
     if binding_is_set(machine):
         return _(
-            "{there}; the environment says how ranks are bound: UNISONO_VERBOSE=1 in a run tells how many are seen"
+            "{there}; the environment sets how ranks are bound; UNISONO_VERBOSE=1 in a run shows how many "
+            "domains are seen"
         ).format(there=there_is)
     return _(
-        "{there}; {name} by itself binds ranks within a NUMA domain, unless there are more than cores: "
-        "our collectives see all that have ranks, and the caches within where ranks are bound to cores"
+        "{there}; {name} by default binds each rank within a NUMA domain, unless there are more ranks than "
+        "cores; our collectives see every domain that has ranks, and its caches if ranks are bound to cores"
     ).format(there=there_is, name=mpi.name)
 
 

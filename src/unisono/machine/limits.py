@@ -21,8 +21,8 @@ def quota_sentence(machine: Machine) -> str | None:
     whole = int(machine.cpu_quota)
     advice = _("study at most {whole} (--ppn {whole})").format(whole=whole) if whole >= 2 else _("ask for more")
     return _(
-        "a container or batch system allows {cpu_quota:g} CPUs' time on {count} CPUs: more "
-        "ranks than that are stopped in turns, and timings show it; {advice}"
+        "a container or batch system allows the time of {cpu_quota:g} CPUs on {count} CPUs; it stops ranks "
+        "beyond that again and again, which distorts timings; {advice}"
     ).format(cpu_quota=machine.cpu_quota, count=len(machine.cpus), advice=advice)
 
 
@@ -39,10 +39,10 @@ def outside_sentence(machine: Machine, used: Iterable[int]) -> str | None:
     variable = machine.mpi.traits.cpu_list(machine.mpi.version)
     if variable is None:
         return _(
-            "CPU {outside} is outside CPUs {listed}, which this process was given (taskset, numactl): the launcher "
-            "does not heed that; start without it"
+            "this process may only use CPUs {listed} (taskset, numactl), but the launcher ignores that and also "
+            "uses CPU {outside}; start without such a limit"
         ).format(**words)
     return _(
-        "CPU {outside} is outside CPUs {listed}, which this process was given (taskset, "
-        "numactl): mpirun does not heed that; start without it, or also set {variable}={listed}"
+        "this process may only use CPUs {listed} (taskset, numactl), but mpirun ignores that and also uses CPU "
+        "{outside}; start without such a limit, or also set {variable}={listed}"
     ).format(**words, variable=variable)

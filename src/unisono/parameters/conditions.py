@@ -73,7 +73,9 @@ def _pml(layer: str, machine: Machine) -> Result:
     if layer == "cm":
         return Unmet(N_("no network here that pml/cm serves (Omni-Path, EFA)"), N_("run on nodes with such a network"))
     sentence = (
-        N_("together with pml={layer}; the default here is {chosen}") if chosen else N_("together with pml={layer}")
+        N_("it only acts together with pml={layer}; the default here is {chosen}")
+        if chosen
+        else N_("it only acts together with pml={layer}")
     )
     return Met(sentence.format(layer=layer, chosen=chosen))
 
@@ -94,7 +96,7 @@ def _ucx(machine: Machine) -> Result:
     if "ucx" in _components(machine, "pml"):
         return _pml("ucx", machine)
     if "hcoll" in coll or "ucc" in coll:
-        return Met(N_("reaches HCOLL and UCC only"))
+        return Met(N_("it only acts on HCOLL and UCC, because this MPI has no pml/ucx"))
     return Unmet(
         N_("{machine} was built without UCX").format(machine=_mpi(machine)), N_("use an Open MPI configured --with-ucx")
     )
@@ -162,7 +164,7 @@ def _version(wanted: str, machine: Machine) -> Result:
     if machine.mpi is not None and at_least(machine.mpi.version, wanted):
         return Met()
     return Unmet(
-        N_("{machine} does not have it yet").format(machine=_mpi(machine)),
+        N_("{machine} is too old for it").format(machine=_mpi(machine)),
         N_("use {mpi} {wanted} or newer").format(mpi=machine.traits.NAME, wanted=wanted),
     )
 

@@ -77,7 +77,7 @@ def software_rows(machine: Machine, environment: Mapping[str, str] = os.environ)
     settings = ", ".join(f"{name}={value}" for name, value in machine.environment.items())
     in_files = {**(machine.mpi.settings if machine.mpi else {}), **(machine.ucx.settings if machine.ucx else {})}
     if in_files:
-        rows.append((_("Set in files"), ", ".join(f"{name}={value}" for name, value in in_files.items())))
+        rows.append((_("Parameter files"), ", ".join(f"{name}={value}" for name, value in in_files.items())))
     rows.append(
         (
             _("Environment"),
@@ -97,8 +97,8 @@ def _root(machine: Machine, environment: Mapping[str, str]) -> str:
     if all(environment.get(name) == "1" for name in variables):
         return _("root: allowed by {variables}").format(variables=joined(variables))
     return _(
-        "root: mpirun is told to allow it in what Unisono measures. Lines of yours (unisono run, profile, verify ...) "
-        "need {options} in them, or {variables} in the environment"
+        "root: Unisono tells mpirun to allow this in the launches that it measures. Your own command lines "
+        "(unisono run, profile, verify ...) need {options} in them, or {variables} in the environment"
     ).format(options=" ".join(machine.traits.AS_ROOT), variables=" ".join(f"{name}=1" for name in variables))
 
 
@@ -181,7 +181,7 @@ def parameter_rows(machine: Machine) -> list[tuple[str, str, bool, str]]:
         else:
             text = _("{reason}.").format(reason=_as_sentence(here.reason))
             if here.remedy:
-                text += _(" To have it: {remedy}.").format(remedy=translated(here.remedy))
+                text += _(" To make it available: {remedy}.").format(remedy=translated(here.remedy))
         rows.append((name, parameter.scope, here.available, text))
     return rows
 
@@ -228,7 +228,7 @@ def _print_parameters(rows: list[tuple[str, str, bool, str]], console: Console) 
     table.add_column(_("parameter"), no_wrap=True)
     table.add_column(_("scope"), no_wrap=True)
     table.add_column(_("here"), no_wrap=True)
-    table.add_column(_("what to know; why not, and what would make it available"), overflow="fold")
+    table.add_column(_("what it does, or why it cannot be tuned here and what would help"), overflow="fold")
     for name, scope, available, text in rows:
         table.add_row(name, scope, here(available), Text(text))
     console.print(table)

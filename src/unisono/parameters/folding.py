@@ -101,9 +101,9 @@ def _components(setting: Setting, here: _Here) -> _Folded:
     if component is None:
         return setting, ""
     if component.enable and setting.get(f"coll_{name}_enable") == "0":
-        return None, N_("coll={name} with coll_{name}_enable=0 is left out: it prefers what it switches off.").format(
-            name=name
-        )
+        return None, N_(
+            "coll={name} with coll_{name}_enable=0 is left out: it would prefer a component that is switched off."
+        ).format(name=name)
     if here.collective is not None and here.collective not in component.serves:
         return setting.without("coll"), (
             N_("coll={name} does not implement {collective}: measured once, without it.").format(

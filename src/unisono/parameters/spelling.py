@@ -85,7 +85,7 @@ def launch_words(setting: Mapping[str, str], machine: Machine, call_scope: Seque
             words.env[name] = value
         elif not mpi.traits.MCA:
             raise UserError(
-                _("{name}={value}: is Open MPI's; {name2} has no word for it").format(
+                _("{name}={value}: is a parameter of Open MPI, which {name2} does not have").format(
                     name=name, value=value, name2=mpi.name
                 )
             )

@@ -88,7 +88,8 @@ def _not_written(said: str) -> str | None:
         )
     elif "no such directory" in why:
         text = _(
-            "nothing was recorded: {path} is not there where rank 0 runs; name a directory with -o that all nodes share"
+            "nothing was recorded: {path} does not exist on the node of rank 0; name a directory with -o that "
+            "all nodes share"
         )
     else:
         text = _("nothing was recorded: the ranks could not write to {path}: {why}")
@@ -105,24 +106,23 @@ def nothing_recorded(program: Path | None, exit_status: int, launched: bool = Fa
     if program is None:
         if exit_status and launched:
             return _(
-                "nothing was recorded (exit status {status}): the launcher's words name no program that is there and "
-                "can be run; what it says of that stands above"
+                "nothing was recorded (exit status {status}): the launcher's command line names no program that "
+                "exists and can be run; see the launcher's message above"
             ).format(status=exit_status)
         if exit_status:
             return _(
-                "nothing was recorded (exit status {status}): no MPI program that the command started let itself be "
+                "nothing was recorded (exit status {status}): the command started no MPI program that could be "
                 "recorded; write mpirun itself after --"
             ).format(status=exit_status)
         return _(
-            "nothing was recorded: no MPI program that the command started let itself be recorded; "
-            "write mpirun itself after --"
+            "nothing was recorded: the command started no MPI program that could be recorded; write mpirun "
+            "itself after --"
         )
     what = _kind(program)
     if what == "static":
         return _(
-            "nothing was recorded: {program} has its MPI library linked into it, where nothing can "
-            "be preloaded; link it with libunisono.so before the MPI library, or with the shared MPI "
-            "library"
+            "nothing was recorded: {program} is linked statically with its MPI library, so the recorder cannot "
+            "be preloaded; link it with libunisono.so before the MPI library, or with the shared MPI library"
         ).format(program=program)
     if what == "mpi" and exit_status:
         return _(
@@ -131,8 +131,8 @@ def nothing_recorded(program: Path | None, exit_status: int, launched: bool = Fa
         ).format(program=program, status=exit_status)
     if what == "mpi":
         return _(
-            "nothing was recorded: {program} is linked with MPI, but no rank came from MPI_Init to "
-            "MPI_Finalize; did it leave by _exit, or never call MPI_Init?"
+            "nothing was recorded: {program} is linked with MPI, but no rank got from MPI_Init to MPI_Finalize; "
+            "did it end by _exit, or never call MPI_Init?"
         ).format(program=program)
     if what == "opens":
         if exit_status:

@@ -68,14 +68,14 @@ def late_sentence(call: str, time: float, late: LateMessages | None) -> str:
         return ""
     if late.sender >= late.receiver:
         said = _(
-            "{call}: {share} of its time is waiting for senders that came late (rank {rank} waits longest, for rank "
-            "{peer}): load imbalance, or the order of messages, which no setting mends."
+            "{call}: {share} of its time is waiting for senders that came late (rank {rank} waits longest, for "
+            "rank {peer}). The cause is load imbalance or the order of messages, which no setting changes."
         )
     else:
         said = _(
-            "{call}: {share} of its time is waiting for receivers that came late (rank {rank} waits longest, for rank "
-            "{peer}): receives that are posted earlier mend that; of the settings only an eager limit above the "
-            "message size does."
+            "{call}: {share} of its time is waiting for receivers that came late (rank {rank} waits longest, for "
+            "rank {peer}). Receives that are posted earlier avoid that; the only setting that does is an eager "
+            "limit above the message size."
         )
     sentence = said.format(call=call, share=percent(min(waits / time, 1.0)), rank=late.rank, peer=late.peer)
     if not late.partly(time):

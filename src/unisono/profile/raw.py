@@ -209,23 +209,33 @@ class _Merger:
         if missing:
             shown = ", ".join(map(str, missing[:8])) + (" ..." if len(missing) > 8 else "")
             notes.append(
-                N_("{count} of {ranks} ranks wrote nothing: {shown}; they are in no row").format(
+                N_("{count} of {ranks} ranks wrote nothing ({shown}), so no row includes them").format(
                     count=len(missing), ranks=self.ranks, shown=shown
                 )
             )
         if self._ended() != "finalize":
             notes.append(
-                N_("the program did not end by MPI_Finalize but by {cause}: what follows is up to there").format(
-                    cause=self._ended()
-                )
+                N_(
+                    "the program did not reach MPI_Finalize but ended by {cause}; the profile covers the time until "
+                    "then"
+                ).format(cause=self._ended())
             )
         for name, sentence in (
             (
                 "dropped",
-                N_("{count} calls found no room in the tables and are in no row; give UNISONO_PROFILE_MEMORY more"),
+                N_(
+                    "{count} calls did not fit into the recorder's tables and are in no row; give the recorder more "
+                    "memory with UNISONO_PROFILE_MEMORY"
+                ),
             ),
-            ("paths_lost", N_("{count} calls found no room for their call path and are shown without one")),
-            ("phases_lost", N_("{count} phases found no room for their names")),
+            (
+                "paths_lost",
+                N_(
+                    "the call path of {count} calls did not fit into the recorder's tables; these calls are shown "
+                    "without one"
+                ),
+            ),
+            ("phases_lost", N_("the names of {count} phases did not fit into the recorder's tables")),
             (
                 "pending_lost",
                 N_(
@@ -253,16 +263,17 @@ class _Merger:
             waits = np.asarray([name in CALLS for name in part.functions])
             total += float(part.cells["time"][waits[part.cells["function"]]].sum(dtype=np.float64)) / 1e9
         said = N_(
-            "of {total} s in point-to-point calls of all ranks, {sender} s waited for late senders and {receiver} s "
-            "for late receivers; messages were paired for {share} of that time"
+            "all ranks spent {total} s in point-to-point calls, {sender} s of it waiting for late senders and "
+            "{receiver} s for late receivers; messages were paired for {share} of that time"
         )
         share = f"{min(1.0, found.paired / max(total, 1e-12)):.0%}"
         sender, receiver = f"{found.late_sender:.3g}", f"{found.late_receiver:.3g}"
         notes = [said.format(total=f"{total:.3g}", sender=sender, receiver=receiver, share=share)]
         if found.nodes > 1:
             compared = N_(
-                "the clocks of {nodes} nodes were compared by the messages between them; half of these comparisons "
-                "are exact to {unsure} us or better, and a wait too short to be told so counts as not paired"
+                "the clocks of {nodes} nodes were compared by the messages between them; half of these "
+                "comparisons are exact to {unsure} us or better, and a wait that is shorter than this error "
+                "counts as not paired"
             )
             notes.append(compared.format(nodes=found.nodes, unsure=f"{found.unsure * 1e6:.2g}"))
         return notes

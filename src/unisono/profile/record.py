@@ -160,7 +160,7 @@ class Recording:
             notes.append(N_("no call of MPI was recorded: were all left out by the filter, or by MPI_Pcontrol(0)?"))
         elif self._filter is not None:
             notes.append(
-                N_("what {filter} leaves out is in no row: its time counts as the program's own").format(
+                N_("the calls that {filter} leaves out are in no row; their time counts as the program's own").format(
                     filter=self._filter
                 )
             )

@@ -280,22 +280,27 @@ def _legend(profile: Profile, shown: list[HotSpot], wide: bool) -> str:
     words = [_("% of the program's time on all ranks")]
     if any(is_followed(spot) for spot in shown):
         words.append(
-            _("nonblocking collectives: with the wait for them, which the calls that complete them are without")
+            _(
+                "nonblocking collectives: the time includes the wait for them; the calls that complete them are "
+                "shown without it"
+            )
         )
     if any(not math.isnan(spot.waiting_share) for spot in shown):
-        words.append(_("wait: part of it until the last rank, or the other side of a message, came"))
+        words.append(
+            _("wait: the part of the time spent waiting for the last rank, or for the other side of a message")
+        )
     if any(spot.comm and spot.comm.nodes > 0 for spot in shown):
         words.append(_("ranks: nodes x ranks a node of the communicator"))
     if any(entry.kind == "mean" for spot in shown for entry in spot.sizes):
-        words.append(_("~ a mean, sizes assumed uniform"))
+        words.append(_("~: a mean; all sizes are assumed to be the same"))
     if any(len(spot.sizes) > 1 for spot in shown):
-        words.append(_("% of sizes: of the row's time"))
+        words.append(_("% after a size: its share of the row's time"))
     if wide:
         words.append(_("bytes: sent, or received, by all ranks"))
     if wide and any(spot.sent == 0 and spot.received < 0 for spot in shown):
-        words.append(_("?: what a nonblocking receive got, its sender's row has"))
+        words.append(_("?: the bytes of a nonblocking receive are in the row of its sender"))
     if wide and not profile.origin.summed:
-        words.append(_("imbal.: longest rank above the mean"))
+        words.append(_("imbal.: how far the longest rank is above the mean"))
     return _("{clauses}.").format(clauses=_("; ").join(words))
 
 

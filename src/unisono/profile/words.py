@@ -128,7 +128,7 @@ def waiting_phrase(profile: Profile, spot: HotSpot) -> str:
         return completion_phrase(spot)
     if profile.origin.source == "unisono":
         if profile.origin.split_waiting:
-            return _("how much of that is waiting cannot be measured for it")
+            return _("how much of that is waiting cannot be measured for this call")
         return _("how much of that is waiting was not measured (--split-waiting does)")
     return _("how much of that is waiting is not in this profile")
 
@@ -138,7 +138,7 @@ def completion_phrase(spot: HotSpot) -> str:
     waited = spot.completion / spot.time if spot.time > 0 else 0.0
     said = _("{share} of that is in calls that wait for it, the rest in the call itself").format(share=percent(waited))
     if 0 <= spot.completed < spot.visits:
-        return _("{clause}; of {calls} of its calls it is not known how long they were waited for").format(
+        return _("{clause}; for {calls} of its calls the waiting time is not known").format(
             clause=said, calls=f"{spot.visits - spot.completed:,}"
         )
     return said
@@ -150,8 +150,8 @@ def posted_sentences(spots: Sequence[HotSpot]) -> list[str]:
     for spot in spots:
         if spot.share >= LATE_SHARE and is_nonblocking(spot.function) and not math.isnan(spot.completion):
             sentence = _(
-                "{call}: {called} in the call itself, {waited} in calls that complete requests, which have that time "
-                "where calls are shown one by one."
+                "{call}: {called} in the call itself, {waited} in the calls that complete it; where calls are "
+                "shown one by one, that second part counts with those calls."
             )
             times = {"called": seconds(spot.called), "waited": seconds(spot.completion)}
             said.append(sentence.format(call=_at(spot), **times))

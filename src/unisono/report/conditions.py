@@ -79,7 +79,7 @@ def warnings(study: StudyData, decision: Decision) -> list[str]:
     if wrong:
         found.append(_("Wrong results were computed with {settings}: disqualified.").format(settings=join(wrong)))
     if not decision.estimates:
-        found.append(_("Nothing was measured that could be compared: see the launches that failed, below."))
+        found.append(_("No measurement can be compared: see the failed launches below."))
     return found
 
 

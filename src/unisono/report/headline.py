@@ -114,10 +114,10 @@ def _kept(plan: Plan, decision: Decision) -> str:
         return _("the default is kept: too few launches worked to know of anything better")
     if decision.never:
         return ngettext(
-            "the default is kept: {count} launch setting had no time for even one launch, so that nothing is known of "
-            "it",
-            "the default is kept: {count} launch settings had no time for even one launch, so that nothing is known of "
-            "them",
+            "the default is kept: the budget ended before {count} launch setting was launched at all, "
+            "so nothing is known about it",
+            "the default is kept: the budget ended before {count} launch settings were launched at all, "
+            "so nothing is known about them",
             len(decision.never),
         ).format(count=len(decision.never))
     spreads = [
@@ -165,7 +165,7 @@ def title(found: Sequence[Answer], simulated: str = "") -> str:
     if len(found) == 1:
         return _("On this machine, {sentence}.").format(sentence=found[0].sentence)
     if not found:
-        return _("This study has no decision: nothing was measured that could be compared.")
+        return _("This study has no decision, because no measurement can be compared.")
     if all(answer.kept for answer in found):
         return _("On this machine, the default is kept, whatever the number of ranks.")
     best = max(((g.mid, c, a) for a in found for c, g in a.gains.items()), default=None, key=lambda x: x[0])

@@ -120,16 +120,17 @@ def _forest(effects: Sequence[Effect], decision: Decision) -> dict[str, Any] | N
 def _drift_sentence(decision: Decision) -> str:
     rounds = decision.rounds
     if rounds.unrest is None:
-        return _("The program does not measure the memory's bandwidth, so whether it drifted is not known.")
+        return _("The program does not measure the memory bandwidth, so it is not known whether it drifted.")
     said = [
-        _("Over all launches it moved by a factor of {unrest:.2f} against what each layout usually has.").format(
-            unrest=rounds.unrest
-        )
+        _(
+            "Over all launches the memory bandwidth changed by a factor of {unrest:.2f} against the usual value of "
+            "each layout."
+        ).format(unrest=rounds.unrest)
     ]
     if rounds.drift is not None:
         used = count(len(rounds.steady), "round")
         said.append(
-            _("The {rounds} concluded from differ by {drift:.2f} (the limit is {limit}).").format(
+            _("The {rounds} that the conclusion uses differ by {drift:.2f} (the limit is {limit}).").format(
                 rounds=used, drift=rounds.drift, limit=DRIFT
             )
         )

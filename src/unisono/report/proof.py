@@ -103,9 +103,9 @@ def _apart(view: CaseView, found: Proven | None, margin: float) -> str:
     if len(sizes) < 2:
         return ""
     return _(
-        "{collective}, {nodes} × {ppn} ranks: at {sizes} the proof is not what the study expected, beyond both "
-        "intervals. The machine was in another state, or others used it: believe neither of them there before a run on "
-        "a quiet machine."
+        "{collective}, {nodes} × {ppn} ranks: at {sizes} the proof and the study differ by more than both "
+        "intervals allow. The machine was in another state, or other programs used it: trust neither figure "
+        "there until you have measured on a quiet machine."
     ).format(
         collective=view.case.collective,
         nodes=view.case.nodes,
@@ -116,9 +116,9 @@ def _apart(view: CaseView, found: Proven | None, margin: float) -> str:
 
 def _failure(failure: Mapping[str, Any]) -> str:
     sentence = (
-        _("A tuned launch on {nodes} × {ppn} ranks did not deliver ({status}): {reason}")
+        _("A tuned launch on {nodes} × {ppn} ranks failed ({status}): {reason}")
         if failure["tuned"]
-        else _("A default launch on {nodes} × {ppn} ranks did not deliver ({status}): {reason}")
+        else _("A default launch on {nodes} × {ppn} ranks failed ({status}): {reason}")
     )
     status = failure["status"]
     return sentence.format(
@@ -142,10 +142,10 @@ def _note(decision: Decision, fresh: Mapping[Case, Proven]) -> str:
     ).format(confidence=decision.confidence, margin=decision.margin)
     launches = min((found.launches for found in fresh.values() if found.launches), default=0)
     if not launches:
-        own = _("These are the study's own figures: nothing was proven on fresh launches.")
+        own = _("These figures come from the study's own launches; there is no proof on fresh launches.")
         return f"{meaning} {own}"
     fresh_ones = _(
-        "Filled or upper: {launches} each of default and tuned, in turns, after the decision was made, with the files "
-        "and words a program would be given. Small, lower: what the study expected."
+        "Upper, filled marks: {launches} each of default and tuned, in turns. They were made after the decision, "
+        "with the same files and options that a program gets. Lower, small marks: what the study expected."
     ).format(launches=count(launches, "fresh launch"))
     return f"{meaning} {fresh_ones}"

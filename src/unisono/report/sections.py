@@ -147,10 +147,10 @@ def _case(view: CaseView, decision: Decision, proven: Proven | None) -> dict[str
 def _latency_note(view: CaseView, decision: Decision) -> str:
     words = [
         _("Bands: {confidence:.0%} interval over launches.").format(confidence=decision.confidence),
-        _("Below, the gain over the default on the same sizes; grey: the margin."),
+        _("Below: the gain over the default at the same sizes. Grey: the margin."),
     ]
     if any(rule.call for rule in view.rules):
-        words.append(_("The strip at the foot tells which rule serves which sizes."))
+        words.append(_("The strip at the bottom shows which rule serves which sizes."))
     distances = [e.time.mid / view.floors[e.size] for e in view.chosen if view.floors.get(e.size, 0) > 0]
     if distances:
         average, best = format_ratio(geometric_mean(distances)), format_ratio(min(distances))
@@ -222,8 +222,8 @@ def _fabric_sentence(study: StudyData, nodes: int) -> str:
     if slow is None:
         return ""
     return _(
-        "In the measured fabric the link of {node} is the slowest ({rate:.3g} GB/s), and the most distant node "
-        "answers after {latency}; these are the limits of everything that passes every node."
+        "In the measured fabric, {node} has the slowest link ({rate:.3g} GB/s), and the most distant node "
+        "answers after {latency}; both limit every collective that passes all nodes."
     ).format(node=slow.node, rate=slow.rate / 1e9, latency=format_time(slow.latency))
 
 
@@ -231,12 +231,12 @@ def beaten_sentence(views: Sequence[CaseView]) -> str:
     """Whether anything was quicker than its limit, which no limit can be."""
     below = [(estimate, view) for view in views if (estimate := view.beaten)]
     if not below:
-        return _("Nothing that was measured is quicker than its limit.") if any(view.floors for view in views) else ""
+        return _("No measured collective is quicker than its limit.") if any(view.floors for view in views) else ""
     estimate, view = min(below, key=lambda pair: pair[0].time.mid / pair[1].floors[pair[0].size])
     share = format_ratio(estimate.time.mid / view.floors[estimate.size])
     return _(
-        "{collective} of {size} takes {share} of what should be its limit ({setting}): it is a reference here, and not "
-        "a limit."
+        "{collective} of {size} takes only {share} of the computed limit ({setting}), so that value is a "
+        "reference here and not a limit."
     ).format(
         collective=view.case.collective,
         size=format_size(estimate.size),

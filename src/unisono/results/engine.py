@@ -77,8 +77,8 @@ def _refuse_sizes(matrix: Matrix, benchmark: Benchmark) -> None:
         if left := sorted(set(c.sizes) - set(benchmark.takes(c.sizes))):
             raise UserError(
                 _(
-                    "{label} doubles the smallest message size of {case}, {first}, again and again, and so never "
-                    "measures {sizes}; take them out of the study, or measure without --benchmark"
+                    "{label} begins at the smallest message size of {case}, {first}, and doubles it each time, "
+                    "so it never measures {sizes}; take them out of the study, or measure without --benchmark"
                 ).format(
                     label=benchmark.label,
                     case=translated(str(c.case)),

@@ -62,14 +62,14 @@ def read(text: str) -> Found:
             found.rows.append(Row(collective, size, np.array([seconds]), repetitions, ranks, run=str(run)))
     if left_out:
         found.note(
-            N_("Left out, because they are no collectives that are tuned: {names}.").format(
+            N_("Left out, because Unisono does not tune these collectives: {names}.").format(
                 names=", ".join(sorted(left_out))
             )
         )
     found.note(
         N_(
-            "IMB gives one average over all repetitions; taken is that of the slowest rank (t_max), which also stands "
-            "for the median and the quartiles, which IMB does not tell."
+            "IMB prints one average over all repetitions. The average of the slowest rank (t_max) is taken; it "
+            "also stands for the median and the quartiles, which IMB does not print."
         )
     )
     return found

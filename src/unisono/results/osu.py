@@ -91,17 +91,20 @@ class _Program:
         found.rows += self.tables[chosen]
         if len(self.tables) > 1:
             found.note(
-                N_("Of tables that differ in the data type alone one was taken, that of MPI_FLOAT where there is one.")
+                N_(
+                    "Where tables differ only in the data type, one of them was taken: that of MPI_FLOAT if there is "
+                    "one."
+                )
             )
         if self.collective in REDUCTIONS and chosen not in ("", _FLOAT):
             found.note(
                 N_(
-                    "Reductions were not of floating-point numbers, and may take another time than those of most "
-                    "programs: OSU from 7.1 on adds up characters without -T MPI_FLOAT."
+                    "The reductions did not use floating-point numbers, so they may take another time than in "
+                    "most programs: OSU from 7.1 on adds up characters without -T MPI_FLOAT."
                 )
             )
         if self.memory:
-            found.note(N_("Buffers were in the memory of a device: what is decided is for such buffers alone."))
+            found.note(N_("The buffers were in the memory of a device, so the decision holds only for such buffers."))
 
 
 def recognises(text: str) -> bool:
@@ -127,19 +130,19 @@ def read(text: str) -> Found:
     program.end(found)
     if left_out:
         found.note(
-            N_("Left out, because they are no collectives that are tuned: {names}.").format(
+            N_("Left out, because Unisono does not tune these collectives: {names}.").format(
                 names=", ".join(sorted(left_out))
             )
         )
     found.note(
         N_(
-            "OSU gives one average over all repetitions; taken is that of the slowest rank, which also stands for the "
-            "median and the quartiles, which OSU does not tell."
+            "OSU prints one average over all repetitions. The average of the slowest rank is taken; it also "
+            "stands for the median and the quartiles, which OSU does not print."
         )
         if any(_SLOWEST in row.kind for row in found.rows)
         else N_(
-            "OSU gives one average over all repetitions and all ranks, less than the slowest rank takes; it also "
-            "stands for the median and the quartiles, which OSU does not tell."
+            "OSU prints one average over all repetitions and all ranks, which is less than the time of the "
+            "slowest rank; it also stands for the median and the quartiles, which OSU does not print."
         )
     )
     return found

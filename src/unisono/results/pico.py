@@ -131,9 +131,9 @@ def read(path: Path) -> Found:
         )
     if other:
         found.note(
-            N_("Left out, because they are no settings of the MPI or no collectives that are tuned: {names}.").format(
-                names=", ".join(sorted(other))
-            )
+            N_(
+                "Left out, because they are not settings of the MPI, or not collectives that Unisono tunes: {names}."
+            ).format(names=", ".join(sorted(other)))
         )
     found.note(N_("Everything that PICO ran in one job counts as one launch; its warm-up was left out."))
     return found

@@ -24,14 +24,14 @@ def read_file(path: Path) -> Found:
         reader = next((reader for reader in READERS if reader.recognises(text)), None)
         if reader is None:
             raise UserError(
-                _("{path}: is no output of a benchmark that Unisono reads: {labels}").format(
+                _("{path}: is not the output of a benchmark that Unisono reads; it reads {labels}").format(
                     path=path, labels=", ".join(LABELS)
                 )
             )
         found = reader.read(text)
     if not found.rows and (left_out := [translated(note) for note in found.notes if note.startswith("Left out")]):
         raise UserError(
-            _("{path}: holds no measurement that can be taken. {why}").format(path=path, why=" ".join(left_out))
+            _("{path}: holds no measurement that can be used. {why}").format(path=path, why=" ".join(left_out))
         )
     if not found.rows:
         raise UserError(

@@ -71,7 +71,7 @@ def read(text: str) -> Found:
         found.rows.append(Row(collective, size, np.array(times_), len(times_), ranks, run=run))
     if left_out:
         found.note(
-            N_("Left out, because they are no collectives that are tuned: {names}.").format(
+            N_("Left out, because Unisono does not tune these collectives: {names}.").format(
                 names=", ".join(sorted(left_out))
             )
         )

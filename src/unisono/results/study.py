@@ -124,7 +124,9 @@ def _case(path: Path, row: Row, nodes: int | None, ppn: int | None) -> Case:
         return Case(row.collective, nodes, ppn)
     if ranks and (nodes or ppn):
         raise UserError(
-            _("{path}: has {ranks} ranks, which --nodes and --ppn do not make").format(path=path, ranks=ranks)
+            _("{path}: has {ranks} ranks, but --nodes and --ppn give another number; correct them").format(
+                path=path, ranks=ranks
+            )
         )
     if ranks:
         raise UserError(
@@ -132,7 +134,9 @@ def _case(path: Path, row: Row, nodes: int | None, ppn: int | None) -> Case:
                 path=path, ranks=ranks
             )
         )
-    raise UserError(_("{path}: does not say how many ranks it is of; add --nodes N --ppn N").format(path=path))
+    raise UserError(
+        _("{path}: does not say how many ranks it was measured with; add --nodes N --ppn N").format(path=path)
+    )
 
 
 def _fill(store: Store, placed: Sequence[tuple[Source, Row, Case]]) -> None:

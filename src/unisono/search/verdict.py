@@ -48,9 +48,10 @@ def _nothing(data: StudyData) -> str:
     """Why there is nothing to decide from, as far as the launches say."""
     failed = [launch for launch in data.launches if launch.status not in NO_FAULT]
     if not failed:
-        return _("study {name!r} holds no samples yet; go on with unisono tune --resume -o DIR, where it lies").format(
-            name=data.name
-        )
+        return _(
+            "study {name!r} holds no samples yet; continue it with unisono tune --resume -o DIR, where DIR is its "
+            "directory"
+        ).format(name=data.name)
     alike, count = Counter(_any_rank(launch.reason) for launch in failed).most_common(1)[0]
     example = next(launch for launch in failed if _any_rank(launch.reason) == alike)
     said = translated(example.reason)
@@ -66,12 +67,15 @@ def _nothing(data: StudyData) -> str:
 def _without_default(data: StudyData) -> str:
     """What to do where the default was not measured; "" where it was tried, and failed."""
     if data.method == IMPORTED:
-        return _("no file is of the default setting, so there is nothing to compare with; import one without SETTING@")
+        return _(
+            "no file was measured with the default setting, so there is nothing to compare with; also import such a "
+            "file, written without SETTING@"
+        )
     if any(not launch.setting and launch.status not in NO_FAULT for launch in data.launches):
         return ""
     return _(
-        "study {name!r} holds no samples of the default setting yet, so there is nothing to compare with; go on with "
-        "unisono tune --resume -o DIR, where it lies"
+        "study {name!r} holds no samples of the default setting yet, so there is nothing to compare with; "
+        "continue it with unisono tune --resume -o DIR, where DIR is its directory"
     ).format(name=data.name)
 
 

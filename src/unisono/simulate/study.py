@@ -78,14 +78,15 @@ class Wanted:
                 if name.startswith("alltoall") and ranks > FLAT_MOST:
                     raise UserError(
                         _(
-                            "{collective} on {ranks} ranks: its default sends {messages:,} messages, which are out of "
-                            "SimGrid's reach; {most} ranks are the most. benchmarks/collectives_simulated.py --part "
-                            "alltoall counts what a torus's links carry instead"
+                            "{collective} on {ranks} ranks: its default sends {messages:,} messages, which are "
+                            "too many for SimGrid; simulate at most {most} ranks. "
+                            "benchmarks/collectives_simulated.py --part alltoall counts what a torus's links "
+                            "carry instead"
                         ).format(collective=name, ranks=ranks, messages=ranks * (ranks - 1), most=FLAT_MOST)
                     )
         if max(self.nodes) > 1 and self.platform.bandwidth.source.startswith("none"):
             raise UserError(
-                _("--nodes {nodes}: of {name} nothing is known between nodes ({why})").format(
+                _("--nodes {nodes}: the platform {name} describes no network between nodes ({why})").format(
                     nodes=max(self.nodes), name=self.platform.name, why=self.platform.bandwidth.source
                 )
             )
@@ -169,7 +170,7 @@ def resume(path: Path, wanted: Wanted) -> Store:
         if different:
             what = _("it was measured") if held is None else ", ".join(sorted(different))  # type: ignore[arg-type]
             raise UserError(
-                _("{path}: is another study than the one asked for ({what}); choose another -o DIR").format(
+                _("{path}: holds another study than the one you ask for ({what}); choose another -o DIR").format(
                     path=path, what=what
                 )
             )
@@ -213,13 +214,17 @@ def _notes(wanted: Wanted) -> Iterator[str]:
         "would take the same time again, so there are no intervals."
     ).format(name=platform.name)
     yield N_(
-        "The default is SimGrid's form of what an MPI chooses by itself (selector {selector}): its copies and "
-        "reductions cost nothing, those of our algorithms take their time."
+        "The default is SimGrid's version of what an MPI chooses by itself (selector {selector}). Its copies and "
+        "reductions take no time, but those of our algorithms do."
     ).format(selector=wanted.selector)
     if assumed := [name for name, number in platform.numbers.items() if number.assumed]:
-        yield N_("Assumed of {name}: {numbers}.").format(name=platform.name, numbers=", ".join(assumed))
+        yield N_("These numbers of {name} are assumed: {numbers}.").format(
+            name=platform.name, numbers=", ".join(assumed)
+        )
     if platform.left_out:
-        yield N_("Left out of {name}: {what}.").format(name=platform.name, what="; ".join(platform.left_out))
+        yield N_("The description of {name} leaves out: {what}.").format(
+            name=platform.name, what="; ".join(platform.left_out)
+        )
     if platform.error:
         yield N_("How far this platform's times are from the study it was fitted to: {error}.").format(
             error=platform.error

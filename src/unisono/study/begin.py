@@ -80,7 +80,7 @@ def _apart(asked: Mapping[str, Any], held: Mapping[str, Any], above: str = "") -
         if isinstance(mine, dict) and isinstance(theirs, dict) and mine.keys() == theirs.keys():
             yield from _apart(mine, theirs, f"{above}{name}.")
         else:
-            yield _("{name}: {there} there, {asked} asked for").format(
+            yield _("{name}: the study has {there}, you ask for {asked}").format(
                 name=f"{above}{name}", there=_shown(theirs), asked=_shown(mine)
             )
 
@@ -134,9 +134,9 @@ def resume(path: Path, machine: Machine, *, asked: Study | None, force: bool) ->
         if asked is not None and _but_for_budget(asked, held) != held:
             raise UserError(
                 _(
-                    "{path}: holds another study than the one asked for ({what}). To continue it as it is: unisono "
-                    "tune --resume -o {folder}, with no study and no option of one but --budget; to measure what you "
-                    "ask for: another -o DIR"
+                    "{path}: holds another study than the one you ask for ({what}). To continue the study that "
+                    "is there: unisono tune --resume -o {folder}, without a study name and without options other "
+                    "than --budget. To measure what you ask for: choose another -o DIR"
                 ).format(
                     path=path,
                     what="; ".join(_apart(_but_for_budget(asked, held).model_dump(), held.model_dump())),
@@ -146,7 +146,7 @@ def resume(path: Path, machine: Machine, *, asked: Study | None, force: bool) ->
         began, now = (_starts(m) for m in (store.machine, machine))
         if began != now:
             raise UserError(
-                _("{path}: its launches were begun by {began}, not by {now}: choose another -o DIR").format(
+                _("{path}: its launches were started by {began}, not by {now}; choose another -o DIR").format(
                     path=path, began=began or _mpirun(store.machine), now=now or _mpirun(machine)
                 )
             )
@@ -166,7 +166,8 @@ def resume(path: Path, machine: Machine, *, asked: Study | None, force: bool) ->
         if sorted(before) != sorted(today):
             store.add_note(
                 N_(
-                    "Continued on other nodes ({now}; begun on {before}): how nodes differ is in how launches differ."
+                    "The study was continued on other nodes ({now}; begun on {before}), so differences between "
+                    "nodes add to those between launches."
                 ).format(now=_shown(today), before=_shown(before))
             )
         store.mark_interrupted()

@@ -120,8 +120,8 @@ def expand(
 
 def _reproducible(level: str) -> str:
     return N_(
-        "Reductions are kept reproducible ({level}) in every launch, by our library: gains are over what it chooses by "
-        "itself; the proof compares with the MPI as it is, which shows the price."
+        "Our library keeps reductions reproducible ({level}) in every launch. Gains are over what the library "
+        "chooses by itself; the proof compares with the MPI without it, which shows the price."
     ).format(level=level)
 
 
@@ -153,8 +153,9 @@ def _unbound(study: Study, machine: Machine) -> list[str]:
         return []
     return [
         N_(
-            "This node has several domains (sockets, NUMA domains, caches), and {name} by itself binds no ranks within "
-            'one: unisono/domains is compared only with placement = ["block"] in the study.'
+            "This node has several domains (sockets, NUMA domains, caches), but {name} by itself does not bind "
+            'ranks within one. unisono/domains is therefore compared only with placement = ["block"] in the '
+            "study."
         ).format(name=mpi.name)
     ]
 
@@ -169,9 +170,9 @@ def _of_this_mpi(study: Study, machine: Machine, notes: dict[str, None]) -> Stud
     for family in catalogue.FAMILIES:
         there = catalogue.load(family)
         theirs = [name for name in study.parameters if name not in [*here, *foreign] and name in there]
-        sentence = N_("{names} is {family}'s: left out with {mpi}.")
+        sentence = N_("{names} is a parameter of {family}; it is left out with {mpi}.")
         if len(theirs) > 1:
-            sentence = N_("{names} are {family}'s: left out with {mpi}.")
+            sentence = N_("{names} are parameters of {family}; they are left out with {mpi}.")
         if theirs:
             notes[sentence.format(names=", ".join(theirs), family=mpi_name(family), mpi=mpi.name)] = None
         foreign += theirs
@@ -194,8 +195,8 @@ def _check_fits(study: Study, machine: Machine, nodes: int, ppn: int) -> None:
     if nodes > len(machine.nodes):
         raise UserError(
             _(
-                "the study wants {nodes} nodes, {count} known here: run inside a job that has them, or "
-                "name them with --hosts"
+                "the study needs {nodes} nodes, but only {count} are known here; run inside a job with enough "
+                "nodes, or name them with --hosts"
             ).format(nodes=nodes, count=len(machine.nodes))
         )
     if ppn > len(machine.cpus) and not study.cases.oversubscribe:

@@ -266,7 +266,7 @@ def condition_of(key: str, path: Path) -> Condition:
 
 def damaged(path: Path, what: str) -> UserError:
     return UserError(
-        _("{path}: is damaged ({what}); what else it holds stays as it is, start anew in another -o DIR").format(
+        _("{path}: is damaged ({what}); the file is left unchanged, so start anew in another -o DIR").format(
             path=path, what=what
         )
     )

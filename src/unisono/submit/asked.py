@@ -63,7 +63,8 @@ def continued(wishes: Wishes, scheduler: Scheduler) -> Kept:
     if said := _differing(wishes, jobs):
         raise UserError(
             _(
-                "{path}: its jobs were asked for in other words; continue them without {said}, or choose another -o DIR"
+                "{path}: its jobs were submitted with other options; continue them without {said}, or choose "
+                "another -o DIR"
             ).format(path=path, said=said)
         )
     if jobs.scheduler != scheduler.name:

@@ -18,7 +18,12 @@ def weights(for_: str | None, text: str | None) -> dict[str, float] | None:
     Raises UserError when both are given, for a name that is no collective's, and for a weight that is no number.
     """
     if for_ is not None and text is not None:
-        raise UserError(_("--for and --weights both say what counts: give one of them"))
+        raise UserError(
+            _(
+                "--for and --weights cannot be used together, because both set the weights of collectives; use one of "
+                "them"
+            )
+        )
     if for_ is not None:
         return {collective_given(for_, "--for"): 1.0}
     if text is None:
@@ -69,9 +74,9 @@ def case_of(tuning: Tuning, nodes: int | None, ppn: int | None) -> tuple[int, in
         return nodes or own[0].pop(), ppn or own[1].pop()
     known = ", ".join(f"{n} x {p}" for n, p in tuning.cases())
     raise UserError(
-        _("{name}: has plans for (nodes x ranks a node) {known}: say which with --nodes and --ppn").format(
-            name=tuning.name, known=known
-        )
+        _(
+            "{name}: has plans for several cases (nodes x ranks a node: {known}); choose one with --nodes and --ppn"
+        ).format(name=tuning.name, known=known)
     )
 
 
@@ -85,7 +90,7 @@ def plan(tuning: Tuning, nodes: int | None, ppn: int | None, chosen: dict[str, f
         )
     if len(fitting) > 1:
         raise UserError(
-            _("{name}: has plans for (nodes x ppn) {known}: choose with --nodes and --ppn").format(
+            _("{name}: has plans for several cases (nodes x ppn: {known}); choose one with --nodes and --ppn").format(
                 name=tuning.name, known=known
             )
         )

@@ -186,7 +186,7 @@ def _too_long(collective: str, size: int, ranks: int) -> list[str]:
     if size * (ranks if gives_to_each else 1) <= POSTED_MOST:
         return []
     sentence = N_(
-        "our library serves nonblocking collectives in which a rank gives at most {most}; the MPI serves this one"
+        "our library serves nonblocking collectives only if a rank gives at most {most}, so the MPI serves this one"
     )
     return [sentence.format(most=format_size(POSTED_MOST))]
 
@@ -202,17 +202,17 @@ def rules_apply(plan: Plan, nodes: int, ppn: int) -> bool:
 def unmeasured(tuning: Tuning, case: tuple[int, int], nodes: int, ppn: int) -> str:
     """What ranks get that were not measured, in the words of every command; a study keeps it."""
     return N_(
-        "{nodes} x {ppn} ranks were not measured: the launch setting is that of {near_nodes} x {near_ppn}, the nearest "
-        "that was (measured, nodes x ranks a node: {cases}); rules by message size apply to communicators of measured "
-        "sizes only, others are left to the MPI"
+        "{nodes} x {ppn} ranks were not measured: the launch setting of {near_nodes} x {near_ppn} ranks is used, "
+        "the nearest case that was measured (measured cases, nodes x ranks a node: {cases}); rules by message "
+        "size apply only to communicators of measured sizes, and the MPI decides for all others"
     ).format(nodes=nodes, ppn=ppn, near_nodes=case[0], near_ppn=case[1], cases=_without_predicted(tuning))
 
 
 def foretold(tuning: Tuning, plan: Plan) -> str:
     """What a predicted plan rests on, in the words of every command; a study keeps it."""
     return N_(
-        "{nodes} x {ppn} ranks were not measured: their plan is predicted from those that were (nodes x ranks a "
-        "node: {cases})"
+        "{nodes} x {ppn} ranks were not measured: their plan is predicted from the measured cases (nodes x ranks "
+        "a node: {cases})"
     ).format(nodes=plan.nodes, ppn=plan.ppn, cases=_without_predicted(tuning))
 
 

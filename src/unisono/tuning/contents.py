@@ -184,12 +184,12 @@ class Tuning(Part):
     @model_validator(mode="after")
     def _consistent(self) -> Tuning:
         if not self.plan and not self.layout:
-            raise ValueError(_("plan: there is none, and no layout either: a tuning holds one of them at least"))
+            raise ValueError(_("plan: the tuning has neither a plan nor a layout; it needs at least one of them"))
         kinds = [(layout.program, layout.nodes) for layout in self.layout]
         for program, nodes in kinds:
             if kinds.count((program, nodes)) > 1:
                 raise ValueError(
-                    _("layout: that of {program!r} on {nodes} nodes is there twice").format(
+                    _("layout: {program!r} has two layouts on {nodes} nodes; keep one of them").format(
                         program=program, nodes=nodes
                     )
                 )
@@ -197,7 +197,7 @@ class Tuning(Part):
         for plan in self.plan:
             key = (plan.nodes, plan.ppn, plan.launch)
             if key in seen:
-                raise ValueError(_("plan: {plan} is there twice").format(plan=plan))
+                raise ValueError(_("plan: {plan} appears twice; keep one of them").format(plan=plan))
             seen.add(key)
         known = {collective for plan in self.plan for collective in plan.gain}
         for name in self.weights:

@@ -74,19 +74,21 @@ class Explanation:
         share = f"{self.confidence:.0%}"
         gain = found.gain
         if gain is None:
-            said = [_("What it gains is not known: these ranks were not measured.")]
+            said = [_("The gain is not known, because these ranks were not measured.")]
         elif rule is None:
             size = format_size(found.size)
             said = [
                 _(
-                    "No rule names {size}: the MPI decides by itself. Over all sizes of {collective} the plan takes "
-                    "{times} ({share} interval)."
+                    "No rule covers {size}, so the MPI decides by itself. Over all sizes of {collective} the "
+                    "plan takes {times} ({share} interval)."
                 ).format(size=size, collective=found.collective, times=_times(gain), share=share)
             ]
             if found.plan.launch.without(PRELOAD).is_default:
-                said = [_("No rule names {size}: the MPI decides by itself, as without a tuning.").format(size=size)]
+                said = [
+                    _("No rule covers {size}, so the MPI decides by itself, as without a tuning.").format(size=size)
+                ]
         elif not rule.call and found.plan.launch.is_default:
-            nothing = _("Nothing that was measured is faster than the default by more than {margin:.0%} for sure.")
+            nothing = _("No measured setting is certain to be faster than the default by more than {margin:.0%}.")
             said = [nothing.format(margin=self.margin)]
         elif rule.basis == "predicted":
             said = [_predicted(rule, share)]
@@ -107,8 +109,9 @@ class Explanation:
         said += [_("Note: {note}.").format(note=note) for note in map(translated, found.notes)]
         said.append(
             _(
-                "The default is kept unless beaten by more than {margin:.0%} with {share} confidence; sizes of one "
-                "rule are judged together, without the launch that chose (study {study})."
+                "The default is kept unless a setting beats it by more than {margin:.0%} with {share} "
+                "confidence. The sizes of one rule are judged together, without the launch that chose the "
+                "setting (study {study})."
             ).format(margin=self.margin, share=share, study=self.study)
         )
         return said + self.alone_sentences()
@@ -134,13 +137,13 @@ class Explanation:
         name, gain = self.found.collective, self.alone.gain
         sentence = (
             _(
-                "The launch setting is chosen for all collectives together; for {name} alone it would be {launch}, "
-                "with a gain of {gain}: --for {name}."
+                "The launch setting is chosen for all collectives together. For {name} alone it would be "
+                "{launch}, with a gain of {gain}; --for {name} chooses that."
             )
             if gain
             else _(
-                "The launch setting is chosen for all collectives together; for {name} alone it would be {launch}: "
-                "--for {name}."
+                "The launch setting is chosen for all collectives together. For {name} alone it would be "
+                "{launch}; --for {name} chooses that."
             )
         )
         return [
@@ -225,8 +228,8 @@ class Explanation:
         if self.rule_line and self._call.get("coll") in ("tuned", LIBNBC) and "algorithm" in self._call:
             said.append(
                 _(
-                    "In a program that has MPI_THREAD_MULTIPLE the MPI decides this call by itself: what forces an "
-                    "algorithm of coll/{name} holds for a whole process, and other threads would meet it."
+                    "In a program with MPI_THREAD_MULTIPLE the MPI decides this call by itself, because forcing "
+                    "an algorithm of coll/{name} acts on the whole process and so on other threads, too."
                 ).format(name=self._call["coll"])
             )
         if self.without is not None:
@@ -320,8 +323,8 @@ def _gain_at(plan: Plan, collective: str, size: int) -> Interval:
 
 def _predicted(rule: Rule, share: str) -> str:
     return _(
-        "For this range, {range}, it is predicted to take {times} ({share} interval); that nothing is faster by more "
-        "than 5% has a probability of {sure:.0%}."
+        "For this range, {range}, it is predicted to take {times} ({share} interval). The probability that "
+        "nothing is faster by more than 5% is {sure:.0%}."
     ).format(range=words.sizes(rule.first, rule.last), times=_times(rule.gain), share=share, sure=rule.sure or 0.0)
 
 

@@ -32,9 +32,7 @@ def check_value_names(setting: Setting, allowed: Collection[str] | None = None) 
     for name, value in setting.items():
         if allowed is not None and name not in allowed:
             raise ValueError(
-                _("unknown parameter {name!r}; here there may be {allowed}").format(
-                    name=name, allowed=", ".join(allowed)
-                )
+                _("unknown parameter {name!r}; allowed here: {allowed}").format(name=name, allowed=", ".join(allowed))
             )
         if allowed is None and not is_parameter(name):
             near = close_names(name, load(ASSUMED.FAMILY))

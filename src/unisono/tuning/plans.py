@@ -124,17 +124,17 @@ class Joint:
 def _of_a_launch(launch: Setting) -> Setting:
     for name in ("algorithm", "segment"):
         if name in launch:
-            raise ValueError(_("{name} belongs into a rule's call, not into launch").format(name=name))
+            raise ValueError(_("{name} belongs in a rule's call, not in launch").format(name=name))
     check_value_names(launch)
     if launch.get(PRELOAD, UNISONO) != UNISONO:
         raise ValueError(
-            _('{name}: {value!r} is not known; the library there is, is "{ours}"').format(
+            _('{name}: {value!r} is not known; the only library is "{ours}"').format(
                 name=PRELOAD, value=launch[PRELOAD], ours=UNISONO
             )
         )
     if is_ours(launch):
         raise ValueError(
-            _('coll = "{ours}" belongs into a rule\'s call; in launch write {name} = "{ours}"').format(
+            _('coll = "{ours}" belongs in a rule\'s call; in launch write {name} = "{ours}"').format(
                 ours=UNISONO, name=PRELOAD
             )
         )

@@ -34,7 +34,10 @@ def show(tuning: Tuning, *, proven: bool = False) -> Group:
         parts += [Text(), _proof(tuning)]
         parts += [Text(said, style="bold red")] if (said := slower(tuning.proof)) else []
     elif tuning.simulated or tuning.imported:
-        parts += [Text(), Text(_("No proof is in this document: on the machine itself unisono verify makes one."))]
+        parts += [
+            Text(),
+            Text(_("This document contains no proof; run unisono verify on the machine itself to make one.")),
+        ]
     elif tuning.plan and not proven:
         parts += [Text(), Text(_unproven(tuning))]
     if tuning.layout:
@@ -69,10 +72,14 @@ def _unproven(tuning: Tuning) -> str:
     """Where a proof can be made: a login node has not the ranks for it."""
     nodes = max(nodes for nodes, _ppn in tuning.cases())
     if nodes == 1:
-        return _("No proof is in this document; unisono tune --resume -o DIR, where its study lies, makes one.")
+        return _(
+            "This document contains no proof; unisono tune --resume -o DIR makes one, where DIR is the directory of "
+            "its study."
+        )
     return _(
-        "No proof is in this document; unisono tune --resume -o DIR, where its study lies, makes one in a job of "
-        "{nodes} nodes. Where jobs measured it (--submit), their own reports have their proofs."
+        "This document contains no proof; unisono tune --resume -o DIR makes one in a job of {nodes} nodes, "
+        "where DIR is the directory of its study. If jobs measured the study (--submit), their own reports have "
+        "their proofs."
     ).format(nodes=nodes)
 
 
@@ -141,10 +148,10 @@ def _plans(tuning: Tuning, nodes: int, ppn: int, best: Plan) -> Group:
             style="bold" if plan is best else "",
         )
     said = "".join(f"{number}: {name}\n" for number, name in enumerate(names, 1)) if below else ""
-    said += _("gain over the default (time of the default / time with it); > is the one to use")
+    said += _("gain over the default (time of the default / time with this setting); > marks the setting to use")
     if best.needs_library:
         said += "\n" + _(
-            "our library: unisono run puts libunisono.so into the ranks, and it serves calls as the rules below say"
+            "our library: unisono run puts libunisono.so into the ranks, where it serves the calls by the rules below"
         )
         if (plain := without_library(tuning, nodes, ppn)) is not None:
             said += _("; without it the best is {launch}").format(launch=words.launch(plain.launch))
@@ -186,7 +193,7 @@ def _rules(tuning: Tuning, plan: Plan) -> Group:
         )
     if not plan.rules:
         table.add_row(_("all"), _("all sizes"), words.by_itself(), "", "")
-    said = [_("sure: the probability that nothing is more than 5% faster")] if plan.predicted else []
+    said = [_("sure: the probability that no other setting is more than 5% faster")] if plan.predicted else []
     if not plan.predicted and any(rule.gain.low <= 1 <= rule.gain.high for rule in plan.rules):
         said.append(
             _(
@@ -195,7 +202,7 @@ def _rules(tuning: Tuning, plan: Plan) -> Group:
             )
         )
     if any(is_ours(rule.call) for rule in plan.rules):
-        said.append(_("our ...: an algorithm of our library; docs/collectives.md says what the names mean"))
+        said.append(_("our ...: an algorithm of our library; docs/collectives.md explains the names"))
     return _with_words(table, "\n".join(said))
 
 
@@ -238,8 +245,9 @@ def slower(proof: Iterable[Proven], folder: str = "DIR") -> str:
     if not cases:
         return ""
     return _(
-        "Slower than the default on these launches: {cases}. What the study saw did not hold there: measure longer and "
-        "on a quiet machine (unisono tune --resume -o {folder} --budget 20m), or leave the tuning aside."
+        "The tuning was slower than the default in these launches: {cases}. The result of the study did not hold "
+        "there: measure longer and on a quiet machine (unisono tune --resume -o {folder} --budget 20m), or do "
+        "not use the tuning."
     ).format(cases=listed(cases), folder=folder)
 
 

@@ -22,15 +22,20 @@ def stale(tuning: Tuning, machine: Machine) -> list[str]:
         return [_of_label(label, then[label], now[label]) for label in changed]
     rest = [label for label in changed if label not in _OF_THE_MPI]
     return [
-        N_("measured with {then}; you use {now}").format(then=shown("MPI", then["MPI"]), now=shown("MPI", now["MPI"])),
+        N_("it was measured with {then}, but you use {now}").format(
+            then=shown("MPI", then["MPI"]), now=shown("MPI", now["MPI"])
+        ),
         *(_of_label(label, then[label], now[label]) for label in rest),
     ]
 
 
 def _of_label(label: str, then: str, now: str) -> str:
-    return N_("measured with {label} {then}; here it is {now}").format(label=label, then=then, now=now)
+    return N_("it was measured with {label} {then}, but here it is {now}").format(label=label, then=then, now=now)
 
 
 def stale_notes(tuning: Tuning, machine: Machine) -> list[str]:
     """The same as notes where the tuning is applied."""
-    return [N_("the tuning may be stale: {difference}").format(difference=each) for each in stale(tuning, machine)]
+    return [
+        N_("the tuning may not fit this machine: {difference}").format(difference=each)
+        for each in stale(tuning, machine)
+    ]

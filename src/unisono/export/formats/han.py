@@ -26,7 +26,7 @@ from unisono.export.words import rules_words
 from unisono.mpi.family import Family
 
 NAME = "han"
-LABEL = N_("Open MPI's parameter file, and rules of coll/han: which component serves what on several nodes")
+LABEL = N_("Open MPI's parameter file, and rules that tell coll/han which component serves which call on several nodes")
 HAN = "openmpi-han-rules.conf"
 FILES: tuple[str, ...] = (HAN, RULES, JSON_RULES, openmpi.MCA)
 BY_TUNE = False

@@ -28,7 +28,9 @@ from unisono.mpi.family import Family
 from unisono.mpi.launchers.lines import PRELOAD, Line
 
 NAME = "library"
-LABEL = N_("our library for everybody: a copy of it, its rules, and what puts it into the ranks of mpirun and srun")
+LABEL = N_(
+    "our library for all users: a copy of the library, its rules, and what puts it into the ranks of mpirun and srun"
+)
 MCA = "openmpi-mca-params.conf"
 JOB = "unisono-job.sh"
 FILES: tuple[str, ...] = (LIBRARY_NAME, SERVING, *CARRIED_FILES, MCA, JOB)

@@ -14,7 +14,7 @@ from unisono.export.seen import Item
 from unisono.mpi.family import Family
 
 NAME = "mpirun"
-LABEL = N_("words for mpirun, placement included")
+LABEL = N_("options for mpirun, including those for placement")
 ARGUMENTS = "mpirun.txt"
 FILES: tuple[str, ...] = (*CARRIED_FILES, ARGUMENTS)
 BY_TUNE = True

@@ -11,7 +11,7 @@ from unisono.export.spread import INSIDE, expected
 from unisono.mpi.family import Family
 
 NAME = "reframe"
-LABEL = N_("reference times for ReFrame, with bounds from how launches of the study differ")
+LABEL = N_("reference times for ReFrame, with bounds taken from the differences between the study's launches")
 REFERENCE = "unisono_reference.py"
 FILES: tuple[str, ...] = (REFERENCE,)
 BY_TUNE = False

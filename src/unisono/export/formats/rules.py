@@ -40,7 +40,9 @@ def write(content: Content) -> dict[str, str]:
     rest = arguments.words(words.mca, words.env, [])
     if rest or plan.launch.get("placement"):
         comments.append(
-            N_("The plan also wants, which is not in here: {rest}").format(rest=shlex.join(rest)).rstrip(": ")
+            N_("The plan also sets the following, which this format cannot hold: {rest}")
+            .format(rest=shlex.join(rest))
+            .rstrip(": ")
         )
         comments += placement_comment(content)
     if words.rules:

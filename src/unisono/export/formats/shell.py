@@ -10,7 +10,7 @@ from unisono.export.seen import Item
 from unisono.mpi.family import Family
 
 NAME = "shell"
-LABEL = N_("a script to be sourced by a POSIX shell, with a way back")
+LABEL = N_("a script for a POSIX shell to source; it can also undo what it set")
 SHELL = "env.sh"
 FILES: tuple[str, ...] = (*CARRIED_FILES, SHELL)
 BY_TUNE = True

@@ -174,7 +174,10 @@ def preloaded(argv: Sequence[str], at: int, library: str, variables: Mapping[str
     kept = [entry for entry in base if entry.partition("=")[0] not in exports]
     if kept[:1] in (["NONE"], ["NIL"]):
         raise UserError(
-            _("--export={words} keeps what records from the ranks: name variables instead").format(words=",".join(base))
+            _(
+                "--export={words} does not pass on the variables that Unisono sets for the ranks; replace NONE or "
+                "NIL by the names of your variables"
+            ).format(words=",".join(base))
         )
     words = list(line.argv[: len(line.argv) - len(line.contexts[0].program)])
     for option in line.options("export"):

@@ -43,7 +43,9 @@ def parse(text: str) -> list[str]:
     (line,) = srun.parse([*words, _PROGRAM]).contexts
     taken = next((option for option in line.options if option.name in _OURS), None)
     if taken is not None:
-        raise UserError(_("--launcher: {word} is what a study sets itself; leave it out").format(word=str(taken)[:80]))
+        raise UserError(
+            _("--launcher: {word} is an option that a study sets itself; leave it out").format(word=str(taken)[:80])
+        )
     if line.program != (_PROGRAM,):
         raise UserError(_("--launcher: {word} is no option of srun; leave it out").format(word=line.program[0][:80]))
     return words

@@ -98,7 +98,10 @@ def added(argv: Sequence[str], wanted: Wanted, here: Here, mpi: Owner) -> Line:
     line = parse(argv)
     notes = [
         *_other_mpi(line, mpi),
-        *(N_("{option} is not looked into").format(option=option) for option in line.options(*_FILES)),
+        *(
+            N_("the file that {option} names is not read: a setting in it may act as well").format(option=option)
+            for option in line.options(*_FILES)
+        ),
     ]
     mca, variables = _not_said_already(line, wanted, notes)
     notes += overridden(here.environment, mca, variables)
@@ -157,7 +160,7 @@ def _other_mpi(line: UserLine, ours: Owner) -> list[str]:
     if theirs is None or theirs.parent.resolve() == Path(ours.mpirun).parent.resolve():
         return []
     return [
-        N_("{argv} is {theirs}, not the MPI this was made for (Open MPI {version}, {mpirun})").format(
+        N_("{argv} is {theirs}, but the tuning was made for another MPI (Open MPI {version}, {mpirun})").format(
             argv=line.argv[0], theirs=theirs, version=ours.version, mpirun=ours.mpirun
         )
     ]
