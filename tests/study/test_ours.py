@@ -15,6 +15,7 @@ from unisono.machine.description import Machine, Mpi
 from unisono.measure.protocol import OwnAlgorithm
 from unisono.parameters.spelling import call_words
 from unisono.study import ours as ours_module
+from unisono.study.asked import find
 from unisono.study.config import Study, parse_study
 from unisono.study.matrix import expand
 from unisono.study.ours import (
@@ -226,5 +227,7 @@ def test_under_mpich_ours_are_the_only_candidates() -> None:
     (case,) = [c for c in matrix.cases if c.case.collective == "allreduce"]
     assert {s.get("coll") for s in case.settings} == {None, "unisono"}
     assert "pml is a parameter of Open MPI; it is left out with MPICH." in matrix.notes
+    quick = expand(find("quick"), here, ours=OFFERED)
+    assert not [note for note in quick.notes if "left out with" in note], "it has parameters for every MPI"
     line = preloaded(Command(["mpirun.mpich", "-n", "2", "./bench"], {}, None, []), LIBRARY, here)
     assert line.argv == ["mpirun.mpich", "-genv", "LD_PRELOAD", str(LIBRARY), "-n", "2", "./bench"]

@@ -35,7 +35,7 @@ from unisono.parameters.defaults import default_component
 from unisono.parameters.folding import fold
 from unisono.parameters.known import require_known
 from unisono.parameters.values import require_value
-from unisono.study.config import Study
+from unisono.study.config import Study, ready_made_names
 from unisono.study.memory import largest_size
 from unisono.study.ours import PREFIX, Candidates, offered, offered_anywhere
 
@@ -161,7 +161,8 @@ def _unbound(study: Study, machine: Machine) -> list[str]:
 
 
 def _of_this_mpi(study: Study, machine: Machine, notes: dict[str, None]) -> Study:
-    """Without the parameters that only other MPIs have."""
+    """Without the parameters that only other MPIs have. Studies that come with Unisono have some for every MPI, which
+    needs no word."""
     mpi = machine.mpi
     if mpi is None or mpi.family not in catalogue.FAMILIES:
         return study
@@ -173,7 +174,7 @@ def _of_this_mpi(study: Study, machine: Machine, notes: dict[str, None]) -> Stud
         sentence = N_("{names} is a parameter of {family}; it is left out with {mpi}.")
         if len(theirs) > 1:
             sentence = N_("{names} are parameters of {family}; they are left out with {mpi}.")
-        if theirs:
+        if theirs and study.study.name not in ready_made_names():
             notes[sentence.format(names=", ".join(theirs), family=mpi_name(family), mpi=mpi.name)] = None
         foreign += theirs
     kept = {name: values for name, values in study.parameters.items() if name not in foreign}
