@@ -75,7 +75,7 @@ def test_rules_reach_open_mpi_4_which_leaves_han_aside(
         pytest.skip("the system's Open MPI is not 4")
     document = on_the_cluster(cluster(nodes=2), system.mpi.mpirun, {}, tmp_path)
     assert refused(document) == {}
-    assert ["told to take ring" in caveat for caveat in document["caveats"]] == [True]
+    assert ["with ring, Open MPI reorders the ranks" in caveat for caveat in document["caveats"]] == [True]
 
 
 if __name__ == "__main__":
