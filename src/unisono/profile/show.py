@@ -58,7 +58,8 @@ def _about(profile: Profile) -> Table:
     table.add_row(_("ranks"), Text(_ranks(profile)))
     if origin.mpi:
         table.add_row("MPI", Text(origin.library))
-    table.add_row(_("from"), Text(" ".join(part for part in (_source(origin.source), origin.created) if part)))
+    created = origin.created[:19].replace("T", " ") + " UTC" if origin.created else ""
+    table.add_row(_("from"), Text(" ".join(part for part in (_source(origin.source), created) if part)))
     if origin.ended != "finalize":
         text = _("by {cause}: the profile is of the time until then").format(cause=origin.ended)
         table.add_row(_("ended"), Text(text, style="yellow"))

@@ -91,7 +91,8 @@ def _about(tuning: Tuning) -> Table:
     table.add_row(_("tuning"), Text(tuning.name, style="bold"))
     if tuning.simulated:
         table.add_row(_("SIMULATED"), Text(translated(words.SIMULATED), style="bold yellow"))
-    table.add_row(_("made"), Text(_("{created} by {made_by}").format(created=tuning.created, made_by=tuning.made_by)))
+    created = tuning.created[:16].replace("T", " ") + " UTC"
+    table.add_row(_("made"), Text(_("{created} by {made_by}").format(created=created, made_by=tuning.made_by)))
     if tuning.mpi is not None:
         table.add_row("MPI", Text(tuning.mpi.words))
     table.add_row(_("study"), Text(f"{study.name}, {study.method}, id {study.id}"))
