@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from io import StringIO
 from pathlib import Path
+from typing import cast
+
+from rich.console import Console
 
 from tests.tuning.samples import machine, plan, tuning
-from unisono.commands.finish import export_all
+from unisono.commands.finish import Outcome, export_all
+from unisono.core.vocabulary import Case
+from unisono.decide.decision import Decision
+from unisono.study.files import Outputs
+from unisono.tuning.finding import Finding
 
 
 def test_files_a_person_edited_are_kept_and_the_others_written_anew(tmp_path: Path) -> None:
@@ -41,3 +49,21 @@ def test_what_is_to_be_reproducible_is_in_the_rules_though_there_is_none(tmp_pat
 def test_several_cases_have_folders_of_their_own(tmp_path: Path) -> None:
     export_all(tuning(plan(), plan(ppn=2)), machine(), tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["1x2", "1x4"]
+
+
+def test_the_end_of_a_study_counts_findings_and_names_what_was_disqualified(tmp_path: Path) -> None:
+    case = Case("alltoall", 1, 24)
+    found = (
+        Finding.of(case, "better", f"{case}: x is faster."),
+        Finding.of(case, "worse", f"{case}: y is slower."),
+        Finding.of(case, "disqualified", f"{case}: z crashed."),
+        Finding("folded", "The machine changed."),
+    )
+    stream = StringIO()
+    files = Outputs(tmp_path)
+    made = tuning(plan()).model_copy(update={"finding": found})
+    Outcome(files, cast(Decision, None), made, None, True).print(Console(file=stream, width=300))
+    text = stream.getvalue()
+    assert "z crashed." in text and "The machine changed." in text
+    assert "is faster." not in text and "is slower." not in text
+    assert f"2 findings on single parameters: unisono show {files.tuning}, or the report" in text

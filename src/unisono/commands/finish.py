@@ -15,7 +15,7 @@ from rich.table import Table
 from unisono.advise.prove import Proof, Step, verify_tuning
 from unisono.commands.console import err
 from unisono.core.errors import UserError
-from unisono.core.language import _
+from unisono.core.language import _, ngettext
 from unisono.decide.decision import Decision
 from unisono.decide.document import from_decision
 from unisono.export import FORMATS, OURS, edited, export, exportable, formats
@@ -69,10 +69,22 @@ class Outcome:
         return _("the tuning in the forms that {mpi}, a shell and our library read").format(mpi=family.NAME)
 
     def print(self, console: Console) -> None:
-        """The decision table, the findings, the proof, and where everything is."""
+        """The decision, what was disqualified, the proof, and where everything is. What single parameters do to a
+        case is some dozens of sentences, between the decision and its proof: `unisono show` and the report have them.
+        """
         proven = self.proof is not None
-        said_below = {"proof": (), "finding": tuple(one for one in self.tuning.finding if one.kind != REPRODUCED)}
-        console.print(show(self.tuning.model_copy(update=said_below) if proven else self.tuning, proven=proven))
+        main = [one for one in self.tuning.finding if one.case is None or one.kind == "disqualified"]
+        rest = len(self.tuning.finding) - len(main)
+        here = tuple(one for one in main if not (proven and one.kind == REPRODUCED))
+        shown = self.tuning.model_copy(update={"finding": here, **({"proof": ()} if proven else {})})
+        console.print(show(shown, proven=proven))
+        if rest:
+            sentence = ngettext(
+                "{count} finding on a single parameter: unisono show {tuning}, or the report",
+                "{count} findings on single parameters: unisono show {tuning}, or the report",
+                rest,
+            )
+            console.print(sentence.format(count=rest, tuning=shlex.quote(str(self.files.tuning))), markup=False)
         if self.proof is not None:
             console.print()
             console.print(self.proof.render())
