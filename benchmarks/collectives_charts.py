@@ -126,6 +126,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="where the SVG files go")
     folder: Path = parser.parse_args().folder
+    folder.mkdir(parents=True, exist_ok=True)
     for name, svg in pictures().items():
         (folder / f"{name}.svg").write_text(svg)
         print(folder / f"{name}.svg")

@@ -20,7 +20,7 @@ grow.
 in turns within one launch, with the MPI PETSc is there for (Debian: petsc-dev with Open MPI 4.1); left out without it.
 
 What is found is kept by processor with `--keep`, in benchmarks/data/<vendor>-<family>-<model>/solver.json; `--kept`
-measures nothing and prints what is there of all processors as docs/solver.md has it: bandwidth, and against PETSc.
+measures nothing and prints what is there of all processors as docs/solver.md has it: all three.
 `--kept --picture docs/images/solver.svg` also draws it.
 """
 
@@ -212,6 +212,16 @@ def kept_races() -> str:
     return "\n".join(lines)
 
 
+def kept_growth() -> str:
+    """Set-up and an iteration for growing cubes, ns an unknown."""
+    lines = ["| processor | nodes | unknowns | set-up | iteration |", "|---" * 5 + "|"]
+    for path in sorted(DATA.glob("*/solver.json")):
+        for size, found in json.loads(path.read_text()).get("growth", {"sizes": {}})["sizes"].items():
+            times = f"{found['setup_ns']:.0f} | {found['iteration_ns']:.1f}"
+            lines.append(f"| {path.parent.name} | {size}^3 | {found['unknowns']:,} | {times} |")
+    return "\n".join(lines)
+
+
 def name_of(path: Path) -> str:
     """Of the processor whose file this is, as docs/solver.md calls it: "Xeon 167"."""
     names = {"intel-6-167": "Xeon 167", "intel-6-207": "Xeon 207", "amd-26-2": "EPYC (Zen 5)"}
@@ -236,7 +246,7 @@ def main() -> None:
     parser.add_argument("--launches", type=int, default=5, help="of every layout; rounds against PETSc")
     given = parser.parse_args()
     if given.kept:
-        print(kept(), kept_races(), sep="\n\n")
+        print(kept(), kept_races(), kept_growth(), sep="\n\n")
         if given.picture:
             found = {name_of(path): json.loads(path.read_text()) for path in sorted(DATA.glob("*/solver.json"))}
             given.picture.write_text(draw(panels(found)))

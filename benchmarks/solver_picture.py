@@ -6,10 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
-from unisono.report.palette import ROLES
+from unisono.report.svg import colour, sheet, words
 
 _WIDTH, _LEFT, _RIGHT, _TOP, _LINE = 900, 300, 40, 92, 26
 
@@ -83,22 +82,10 @@ def panels(kept: Mapping[str, Mapping[str, Any]]) -> list[Panel]:
 
 def draw(drawn: Sequence[Panel]) -> str:
     heights = [_TOP + _LINE * len(panel.lines) + 56 for panel in drawn]
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {sum(heights)}" width="{_WIDTH}" '
-        f'height="{sum(heights)}" font-family="Helvetica, Arial, sans-serif" font-size="13">',
-        f'<rect width="{_WIDTH}" height="{sum(heights)}" fill="{_colour("page")}"/>',
-    ]
+    parts = []
     for number, panel in enumerate(drawn):
         parts += [f'<g transform="translate(0,{sum(heights[:number])})">', *_panel(panel), "</g>"]
-    return "\n".join([*parts, "</svg>\n"])
-
-
-def _colour(role: str) -> str:
-    return ROLES[role][0]
-
-
-def _text(x: float, y: float, words: str, role: str = "text", more: str = "") -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" fill="{_colour(role)}"{more}>{escape(words)}</text>'
+    return sheet(_WIDTH, sum(heights), parts, font=13)
 
 
 def _panel(panel: Panel) -> list[str]:
@@ -110,25 +97,25 @@ def _panel(panel: Panel) -> list[str]:
         return _LEFT + (value - low) / (high - low) * (_WIDTH - _LEFT - _RIGHT)
 
     parts = [
-        _text(16, 26, panel.title, more=' font-size="16" font-weight="bold"'),
-        _text(16, 46, panel.note, "quiet"),
+        words(16, 26, panel.title, more='font-size="16" font-weight="bold"'),
+        words(16, 46, panel.note, "quiet"),
     ]
     for number, (name, role) in enumerate(panel.series):
-        parts.append(f'<circle cx="{24 + 270 * number}" cy="66" r="5" fill="{_colour(role)}"/>')
-        parts.append(_text(36 + 270 * number, 70, name))
+        parts.append(f'<circle cx="{24 + 270 * number}" cy="66" r="5" fill="{colour(role)}"/>')
+        parts.append(words(36 + 270 * number, 70, name))
     for tick in panel.ticks:
-        parts.append(f'<path d="M{across(tick):.1f} {_TOP}V{bottom}" stroke="{_colour("grid")}"/>')
-        parts.append(_text(across(tick), bottom + 18, f"{tick:g}{panel.unit}", "quiet", ' text-anchor="middle"'))
+        parts.append(f'<path d="M{across(tick):.1f} {_TOP}V{bottom}" stroke="{colour("grid")}"/>')
+        parts.append(words(across(tick), bottom + 18, f"{tick:g}{panel.unit}", "quiet", 'text-anchor="middle"'))
     at = across(panel.bound)
-    parts.append(f'<path d="M{at:.1f} {_TOP - 6}V{bottom}" stroke="{_colour("limit")}" stroke-dasharray="5 3"/>')
-    parts.append(_text(at + 4, _TOP - 6, panel.bound_words, "limit"))
-    for number, (words, marks) in enumerate(panel.lines):
+    parts.append(f'<path d="M{at:.1f} {_TOP - 6}V{bottom}" stroke="{colour("limit")}" stroke-dasharray="5 3"/>')
+    parts.append(words(at + 4, _TOP - 6, panel.bound_words, "limit"))
+    for number, (name, marks) in enumerate(panel.lines):
         y = _TOP + _LINE * (number + 0.5)
-        parts.append(_text(_LEFT - 14, y + 4, words, more=' text-anchor="end"'))
+        parts.append(words(_LEFT - 14, y + 4, name, more='text-anchor="end"'))
         for place, mark in enumerate(marks):
-            colour = _colour(panel.series[place][1])
+            own = colour(panel.series[place][1])
             beside = y + (place - (len(marks) - 1) / 2) * 9
             span = f"M{across(mark.least):.1f} {beside:.1f}H{across(mark.most):.1f}"
-            parts.append(f'<path d="{span}" stroke="{colour}" stroke-width="2.5" opacity="0.55"/>')
-            parts.append(f'<circle cx="{across(mark.median):.1f}" cy="{beside:.1f}" r="4" fill="{colour}"/>')
+            parts.append(f'<path d="{span}" stroke="{own}" stroke-width="2.5" opacity="0.55"/>')
+            parts.append(f'<circle cx="{across(mark.median):.1f}" cy="{beside:.1f}" r="4" fill="{own}"/>')
     return parts

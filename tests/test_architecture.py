@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import subprocess
 import sys
 from collections import Counter, defaultdict
+from fnmatch import fnmatch
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -57,12 +59,24 @@ def test_every_package_has_its_place() -> None:
     assert sorted(named) == PACKAGES
 
 
+def _files() -> list[Path]:
+    """Of the repository: those that Git has, or in a copy without Git what its .gitignore leaves."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode == 0:
+        return [Path(name) for name in listed.stdout.splitlines()]
+    ignored = [".git", *(line.strip("/") for line in (ROOT / ".gitignore").read_text().splitlines())]
+    found: list[Path] = []
+    for folder, inside, files in os.walk(ROOT):
+        here = Path(folder).relative_to(ROOT)
+        hidden = [name for name in inside for rule in ignored if fnmatch(name, rule) or fnmatch(str(here / name), rule)]
+        inside[:] = [name for name in inside if name not in hidden]
+        found += [here / name for name in files]
+    return found
+
+
 def test_every_folder_of_files_is_named_once() -> None:
     """Of C, of what lies within the packages, and of the repository. Deeper folders belong to one of these."""
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
-    if listed.returncode:
-        pytest.skip("this is no clone of Git, which knows the folders of the repository")
-    folders = {path.parts[:-1] for path in map(Path, listed.stdout.splitlines())}
+    folders = {path.parts[:-1] for path in _files()}
     native = {"/".join(each[:depth]) for each in folders if each[:1] == ("native",) for depth in (2, 3)} - {"native"}
     within = {"/".join(each[2:4]) for each in folders if each[:2] == ("src", "unisono") and len(each) > 3}
     others = {each[0] for each in folders if each} - {"native", "src", ".ci"}

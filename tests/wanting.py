@@ -57,7 +57,6 @@ WANTS = (
         r"hpcc|lammps|quantum-espresso|/usr/share/doc",
         "hpcc lammps quantum-espresso quantum-espresso-data",
     ),
-    Want("a clone of Git", r"no clone of Git", otherwise="git clone the repository"),
     Want("a C compiler and make", r"no C compiler|no make|^(cc|gcc|ld|strip|objcopy) is not", "build-essential"),
     Want("gdb", r"^gdb ", "gdb"),
     Want("UCX", r"no UCX|no pml/ucx", otherwise="an Open MPI with UCX"),

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.docs.text import ROOT
 
 PAGE = ROOT / "docs" / "nonblocking-collectives.md"
@@ -23,6 +25,27 @@ def test_the_chart_of_nonblocking_collectives_is_that_of_the_kept_runs(tmp_path:
     said = re.search(r"`python benchmarks/nonblocking_chart\.py (\S+)\s+(\S+)`", PAGE.read_text())
     assert said is not None
     assert drawn(ROOT / said[1], tmp_path) == (ROOT / said[2]).read_text()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "solver.py --kept --picture docs/images/solver.svg",
+        "algorithms_for_scale.py --keep benchmarks/data/algorithms-for-scale.jsonl --markdown "
+        "--picture docs/images/algorithms-for-scale.svg",
+    ],
+)
+def test_charts_that_a_page_draws_from_what_is_kept(words: str, tmp_path: Path) -> None:
+    pages = " ".join(page.read_text() for page in (ROOT / "docs").glob("*.md"))
+    assert f"python benchmarks/{words}" in " ".join(pages.split())
+    program, *options, picture = words.split()
+    subprocess.run(
+        [sys.executable, ROOT / "benchmarks" / program, *options, tmp_path / "picture.svg"],
+        cwd=ROOT,
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+    assert (tmp_path / "picture.svg").read_text() == (ROOT / picture).read_text()
 
 
 def test_a_run_becomes_a_chart_of_how_many_times_as_fast_each_size_is(tmp_path: Path) -> None:

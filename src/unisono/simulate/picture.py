@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from math import ceil, floor, log2, log10
 
 from unisono.core.sizes import format_size
-from unisono.report.palette import ROLES
+from unisono.report.svg import colour, sheet, words
 
 _ROLES = ("default", "chosen", "series-2", "series-3", "series-5", "limit")
 _DASHES = ("", "6 4", "2 3", "8 3 2 3")
@@ -95,11 +94,8 @@ def draw(
     rows = -(-len(charts) // columns)
     width, height = columns * panel.width, above + rows * panel.height + (0 if panel.alone else 30)
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-        'font-family="Helvetica, Arial, sans-serif" font-size="12">',
-        f'<rect width="{width}" height="{height}" fill="{_colour("page")}"/>',
         *([_bold(12, 20, heading)] if heading else []),
-        *([f'<text x="12" y="{above - 10}" fill="{_colour("quiet")}">{escape(note)}</text>'] if note else []),
+        *([words(12, above - 10, note, "quiet")] if note else []),
     ]
     shared = None if panel.alone else _axis([value for chart in charts for value in _values(chart)], charts[0].unit)
     for i, chart in enumerate(charts):
@@ -110,19 +106,15 @@ def draw(
         apart = (width - 24) // len(charts[0].curves)
         for number, name in enumerate(charts[0].curves):
             parts += _named(charts[0], number, name, 12 + number * apart, height - 10)
-    return "\n".join([*parts, "</svg>\n"])
+    return sheet(width, height, parts)
 
 
 def _values(chart: Chart) -> list[float]:
     return [y for curves in (chart.curves, chart.points) for curve in curves.values() for y in curve.values()]
 
 
-def _colour(role: str) -> str:
-    return ROLES[role][0]
-
-
 def _bold(x: int, y: int, text: str) -> str:
-    return f'<text x="{x}" y="{y}" font-size="15" font-weight="bold" fill="{_colour("text")}">{escape(text)}</text>'
+    return words(x, y, text, more='font-size="15" font-weight="bold"')
 
 
 def _chart(chart: Chart, panel: Panel, axis: _Axis) -> list[str]:
@@ -138,22 +130,19 @@ def _chart(chart: Chart, panel: Panel, axis: _Axis) -> list[str]:
 
     parts = [_bold(panel.left, 24 if panel.alone else 18, chart.title)]
     if chart.note:
-        parts.append(f'<text x="{panel.left}" y="44" fill="{_colour("quiet")}">{escape(chart.note)}</text>')
+        parts.append(words(panel.left, 44, chart.note, "quiet"))
     if chart.unit == "times":
         width, height = right - panel.left, bottom - up(1.0)
-        fill = _colour("neutral")
+        fill = colour("neutral")
         parts.append(f'<rect x="{panel.left}" y="{up(1.0):.1f}" width="{width}" height="{height:.1f}" fill="{fill}"/>')
     beside = panel.left - (9 if chart.marked else 6)
     for value, label in axis.ticks:
         y = up(value)
         line = "quiet" if chart.unit == "times" and value == 1.0 else "grid"
-        parts.append(f'<path d="M{panel.left} {y:.1f}H{right}" stroke="{_colour(line)}"/>')
-        parts.append(f'<text x="{beside}" y="{y + 4:.1f}" text-anchor="end" fill="{_colour("quiet")}">{label}</text>')
+        parts.append(f'<path d="M{panel.left} {y:.1f}H{right}" stroke="{colour(line)}"/>')
+        parts.append(words(beside, y + 4, label, "quiet", 'text-anchor="end"'))
     for size in _apart(sizes, across):
-        parts.append(
-            f'<text x="{across(size):.1f}" y="{bottom + 18}" text-anchor="middle" fill="{_colour("quiet")}">'
-            f"{escape(chart.label(size))}</text>"
-        )
+        parts.append(words(across(size), bottom + 18, chart.label(size), "quiet", 'text-anchor="middle"'))
     for number, (name, curve) in enumerate(chart.curves.items()):
         parts += _curve(chart, number, [(across(x), up(y)) for x, y in sorted(curve.items())])
         if panel.alone:
@@ -179,7 +168,7 @@ def _stroke(chart: Chart, number: int) -> str:
 
 
 def _role(chart: Chart, number: int) -> str:
-    return _colour(chart.roles[number % len(chart.roles)])
+    return colour(chart.roles[number % len(chart.roles)])
 
 
 def _curve(chart: Chart, number: int, points: Sequence[tuple[float, float]]) -> list[str]:
@@ -203,10 +192,10 @@ def _named(chart: Chart, number: int, name: str, x: int, y: int) -> list[str]:
     return [
         f'<path d="M{x} {y - 4}h26" {_stroke(chart, number)}/>',
         *([_mark(chart, number, x + 13, y - 4)] if chart.marked else []),
-        f'<text x="{x + 32}" y="{y}" fill="{_colour("text")}">{escape(name)}</text>',
+        words(x + 32, y, name),
     ]
 
 
 def _squares(chart: Chart, number: int, points: Sequence[tuple[float, float]]) -> list[str]:
-    style = f'fill="{_colour("page")}" stroke="{_role(chart, number)}" stroke-width="2"'
+    style = f'fill="{colour("page")}" stroke="{_role(chart, number)}" stroke-width="2"'
     return [f'<rect x="{x - 5:.1f}" y="{y - 5:.1f}" width="10" height="10" {style}/>' for x, y in points]

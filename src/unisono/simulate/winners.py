@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 
-from unisono.report.palette import ROLES
+from unisono.report.svg import colour, sheet, words
 
 _WIDTH, _LEFT, _TOP, _CELL, _ROW, _LEGEND = 590, 176, 68, 64, 25, 17
 _FILLS = ("series-8", "series-2", "series-6", "series-5", "series-3", "ordered-1", "series-4", "ordered-6")
@@ -29,19 +28,11 @@ def draw(maps: Sequence[Winners], across: int = 2) -> str:
     rows = [maps[i : i + across] for i in range(0, len(maps), across)]
     heights = [max(map(_height, row)) for row in rows]
     width, height = across * _WIDTH, sum(heights)
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-        'font-family="Helvetica, Arial, sans-serif" font-size="12">',
-        f'<rect width="{width}" height="{height}" fill="{_colour("page")}"/>',
-    ]
+    parts = []
     for i, row in enumerate(rows):
         for k, one in enumerate(row):
             parts += [f'<g transform="translate({k * _WIDTH},{sum(heights[:i])})">', *_map(one), "</g>"]
-    return "\n".join([*parts, "</svg>\n"])
-
-
-def _colour(role: str) -> str:
-    return ROLES[role][0]
+    return sheet(width, height, parts)
 
 
 def _names(one: Winners) -> list[str]:
@@ -57,27 +48,27 @@ def _height(one: Winners) -> int:
 def _map(one: Winners) -> list[str]:
     number = {name: i for i, name in enumerate(_names(one))}
     parts = [
-        _text(12, 24, one.title, 'font-size="15" font-weight="bold"'),
-        _text(12, 42, one.note, colour="quiet"),
+        words(12, 24, one.title, more='font-size="15" font-weight="bold"'),
+        words(12, 42, one.note, "quiet"),
         *(
-            _text(_LEFT + (i + 0.5) * _CELL, _TOP - 6, name, 'text-anchor="middle"', "quiet")
+            words(_LEFT + (i + 0.5) * _CELL, _TOP - 6, name, "quiet", 'text-anchor="middle"')
             for i, name in enumerate(one.columns)
         ),
     ]
     for i, (row, line) in enumerate(one.cells.items()):
         y = _TOP + i * _ROW
-        parts.append(_text(_LEFT - 8, y + 17, row, 'text-anchor="end"'))
+        parts.append(words(_LEFT - 8, y + 17, row, more='text-anchor="end"'))
         for k, column in enumerate(one.columns):
             if column in line:
                 name, ratio = line[column]
                 parts.append(_box(_LEFT + k * _CELL, y, _CELL - 2, _ROW - 2, number[name]))
-                words = f"{_letter(number[name])} {ratio:.2f}"
+                said = f"{_letter(number[name])} {ratio:.2f}"
                 x, style = _LEFT + (k + 0.5) * _CELL - 1, 'text-anchor="middle"'
-                slower = (f'{style} font-weight="bold"', "worse") if ratio < 1 else (style, "text")
-                parts.append(_text(x, y + 16, words, *slower))
+                slower = ("worse", f'{style} font-weight="bold"') if ratio < 1 else ("text", style)
+                parts.append(words(x, y + 16, said, *slower))
     for name, i in number.items():
         x, y = 12 + i % 3 * 186, _TOP + len(one.cells) * _ROW + 14 + i // 3 * _LEGEND
-        parts += [_box(x, y, 14, 12, i), _text(x + 20, y + 10, f"{_letter(i)}  {name}")]
+        parts += [_box(x, y, 14, 12, i), words(x + 20, y + 10, f"{_letter(i)}  {name}")]
     return parts
 
 
@@ -86,9 +77,5 @@ def _letter(number: int) -> str:
 
 
 def _box(x: float, y: float, width: float, height: float, number: int) -> str:
-    fill = _colour(_FILLS[number % len(_FILLS)])
+    fill = colour(_FILLS[number % len(_FILLS)])
     return f'<rect x="{x}" y="{y}" width="{width}" height="{height}" fill="{fill}" fill-opacity="{_OPACITY}"/>'
-
-
-def _text(x: float, y: float, words: str, more: str = "", colour: str = "text") -> str:
-    return f'<text x="{x:g}" y="{y:g}" fill="{_colour(colour)}" {more}>{escape(words)}</text>'
