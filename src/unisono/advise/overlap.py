@@ -60,7 +60,7 @@ def _sentence(spot: Spot, here: float, there: float) -> str:
             "while the operation needs them inside MPI. A faster operation does not shorten that."
         ).format(**times)
         if spot.case is not None and spot.case.nodes == 1:
-            ours = _("Our own collectives go on while ranks are outside MPI, so they may save more than is predicted.")
+            ours = _("Our own collectives need no other rank inside MPI, so they may save more than is predicted.")
             return f"{said} {ours}"
         return said
     return ""
