@@ -21,14 +21,14 @@ static char *element(const void *buffer, int64_t index, const struct layout *lay
 bool dispatch_barrier(MPI_Comm *comm, int *error)
 {
     struct call call = {.collective = COLL_BARRIER};
-    struct comm_state *state = comm_state_find(*comm);
+    struct comm_state *state = comm_state_find(*comm, COLL_BARRIER);
     const struct implementation *ours = state != NULL ? serve_choose(state, &call, true, comm) : NULL;
     return ours != NULL && serve(state, &call, ours, error);
 }
 
 bool dispatch_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm *comm, int *error)
 {
-    struct comm_state *state = comm_state_find(*comm);
+    struct comm_state *state = comm_state_find(*comm, COLL_BCAST);
     struct layout layout;
     if (state == NULL || root < 0 || root >= state->ranks || buffer == MPI_IN_PLACE || !types_layout(type, &layout))
         return false;
@@ -69,7 +69,7 @@ static bool combine(struct comm_state *state, struct call *call, MPI_Count count
 static bool reduce(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
                    MPI_Comm *comm, int *error)
 {
-    struct comm_state *state = comm_state_find(*comm);
+    struct comm_state *state = comm_state_find(*comm, COLL_REDUCE);
     if (state == NULL || root < 0 || root >= state->ranks || (send == MPI_IN_PLACE && state->rank != root))
         return false;
     struct call call = {.collective = COLL_REDUCE, .root = root, .send = send};
@@ -81,23 +81,23 @@ bool dispatch_reduce(const void *send, void *receive, MPI_Count count, MPI_Datat
                      MPI_Comm *comm, int *error)
 {
     return reduce(send, receive, count, type, op, root, comm, error) ||
-           ordered_reduce(send, receive, count, type, op, root, *comm, error);
+           (ordered_order() != ORDER_FREE && ordered_reduce(send, receive, count, type, op, root, *comm, error));
 }
 
 bool dispatch_allreduce(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm *comm,
                         int *error)
 {
-    struct comm_state *state = comm_state_find(*comm);
+    struct comm_state *state = comm_state_find(*comm, COLL_ALLREDUCE);
     struct call call = {.collective = COLL_ALLREDUCE, .send = send, .receive = receive};
     return (state != NULL && combine(state, &call, count, type, op, comm, error)) ||
-           ordered_allreduce(send, receive, count, type, op, *comm, error);
+           (ordered_order() != ORDER_FREE && ordered_allreduce(send, receive, count, type, op, *comm, error));
 }
 
 /* Where sums are to be reproducible these are the MPI library's, as always (ordered.h). */
 bool dispatch_scan(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm *comm,
                    int *error)
 {
-    struct comm_state *state = ordered_order() == ORDER_FREE ? comm_state_find(*comm) : NULL;
+    struct comm_state *state = ordered_order() == ORDER_FREE ? comm_state_find(*comm, COLL_SCAN) : NULL;
     struct call call = {.collective = COLL_SCAN, .send = send, .receive = receive};
     return state != NULL && combine(state, &call, count, type, op, comm, error);
 }
@@ -105,7 +105,7 @@ bool dispatch_scan(const void *send, void *receive, MPI_Count count, MPI_Datatyp
 bool dispatch_exscan(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm *comm,
                      int *error)
 {
-    struct comm_state *state = ordered_order() == ORDER_FREE ? comm_state_find(*comm) : NULL;
+    struct comm_state *state = ordered_order() == ORDER_FREE ? comm_state_find(*comm, COLL_EXSCAN) : NULL;
     struct call call = {.collective = COLL_EXSCAN, .send = send == MPI_IN_PLACE ? receive : send};
     if (state == NULL)
         return false;
@@ -116,7 +116,7 @@ bool dispatch_exscan(const void *send, void *receive, MPI_Count count, MPI_Datat
 bool dispatch_allgather(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
                         MPI_Datatype type, MPI_Comm *comm, int *error)
 {
-    struct comm_state *state = comm_state_find(*comm);
+    struct comm_state *state = comm_state_find(*comm, COLL_ALLGATHER);
     struct layout in, out;
     bool in_place = send == MPI_IN_PLACE;
     if (state == NULL || receive == MPI_IN_PLACE || !types_layout(type, &in))

@@ -120,7 +120,7 @@ static bool is_cut_well(const struct comm_state *state, const struct implementat
 bool dispatch_alltoall(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
                        MPI_Datatype type, MPI_Comm *comm, int *error)
 {
-    struct comm_state *state = comm_state_find(*comm);
+    struct comm_state *state = comm_state_find(*comm, COLL_ALLTOALL);
     struct side in = {.data = receive, .count = count, .type = type}, out;
     if (state == NULL || receive == MPI_IN_PLACE || !types_layout(type, &in.layout))
         return false;

@@ -97,7 +97,7 @@ static bool serve_sides(enum collective collective, struct comm_state *state, st
 bool dispatch_alltoallv(const void *send, struct dispatch_vector send_given, MPI_Datatype send_type, void *receive,
                         struct dispatch_vector given, MPI_Datatype type, MPI_Comm *comm, int *error)
 {
-    struct comm_state *state = comm_state_find(*comm);
+    struct comm_state *state = comm_state_find(*comm, COLL_ALLTOALLV);
     bool in_place = send == MPI_IN_PLACE; /* on all ranks or none */
     if (in_place)
         send = receive, send_given = given, send_type = type;
@@ -113,7 +113,7 @@ bool dispatch_alltoallv(const void *send, struct dispatch_vector send_given, MPI
 bool dispatch_alltoallw(const void *send, struct dispatch_vector send_given, void *receive,
                         struct dispatch_vector given, MPI_Comm *comm, int *error)
 {
-    struct comm_state *state = comm_state_find(*comm);
+    struct comm_state *state = comm_state_find(*comm, COLL_ALLTOALLW);
     bool in_place = send == MPI_IN_PLACE; /* on all ranks or none */
     if (in_place)
         send = receive, send_given = given;

@@ -72,7 +72,7 @@ static bool measure(struct side *side, struct dispatch_vector *made, struct arou
 static bool neighbor(enum collective collective, const struct near_side *send, const struct near_side *receive,
                      MPI_Comm *comm, int *error)
 {
-    struct comm_state *state = comm_state_find(*comm);
+    struct comm_state *state = comm_state_find(*comm, collective);
     const struct shape shape = {.commutative = true};
     struct dispatch_vector made[2];
     struct side out, in;

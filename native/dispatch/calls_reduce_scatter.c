@@ -22,7 +22,7 @@ static int64_t arrange(const struct comm_state *state, const struct blocks *bloc
 static bool scatter(enum collective collective, const void *send, void *receive, const struct dispatch_vector *given,
                     MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm *comm, int *error)
 {
-    struct comm_state *state = comm_state_find(*comm);
+    struct comm_state *state = comm_state_find(*comm, collective);
     struct layout layout;
     const struct blocks blocks = {.given = given};
     if (state == NULL || receive == MPI_IN_PLACE || !types_layout(type, &layout) ||

@@ -58,7 +58,7 @@ static bool is_apart(const struct side *own, const struct side *all, bool is_roo
 bool dispatch_gather(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
                      MPI_Datatype type, int root, MPI_Comm *comm, int *error)
 {
-    struct comm_state *state = comm_state_find(*comm);
+    struct comm_state *state = comm_state_find(*comm, COLL_GATHER);
     struct side own = {.data = (char *)(uintptr_t)send, .count = send_count, .type = send_type};
     struct side all = {.data = receive, .count = count, .type = type};
     bool in_place = send == MPI_IN_PLACE, is_root = state != NULL && state->rank == root;
@@ -97,7 +97,7 @@ bool dispatch_gather(const void *send, MPI_Count send_count, MPI_Datatype send_t
 bool dispatch_scatter(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
                       MPI_Datatype type, int root, MPI_Comm *comm, int *error)
 {
-    struct comm_state *state = comm_state_find(*comm);
+    struct comm_state *state = comm_state_find(*comm, COLL_SCATTER);
     struct side all = {.data = (char *)(uintptr_t)send, .count = send_count, .type = send_type};
     struct side own = {.data = receive, .count = count, .type = type};
     bool in_place = receive == MPI_IN_PLACE, is_root = state != NULL && state->rank == root;

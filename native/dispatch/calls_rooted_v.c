@@ -149,7 +149,7 @@ static int run(struct comm_state *state, struct call *call, const struct impleme
 /* `own` and `all` say what the program gave; what it gave for all blocks counts on the root alone. */
 static bool rooted(enum collective collective, struct part *all, struct part *own, int root, MPI_Comm *comm, int *error)
 {
-    struct comm_state *state = comm_state_find(*comm);
+    struct comm_state *state = comm_state_find(*comm, collective);
     const bool is_root = state != NULL && state->rank == root, in_place = own->data == MPI_IN_PLACE;
     if (state == NULL || root < 0 || root >= state->ranks || (in_place && !is_root) ||
         comm_state_vectors(state) == NULL)

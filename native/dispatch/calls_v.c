@@ -50,7 +50,7 @@ static bool is_arranged(const struct blocks *blocks, int ranks)
 bool dispatch_allgatherv(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
                          struct dispatch_vector given, MPI_Datatype type, MPI_Comm *comm, int *error)
 {
-    struct comm_state *state = comm_state_find(*comm);
+    struct comm_state *state = comm_state_find(*comm, COLL_ALLGATHERV);
     struct blocks blocks = {.given = &given, .type = type};
     struct layout out;
     bool in_place = send == MPI_IN_PLACE;

@@ -59,7 +59,8 @@ struct comm_state {
     struct choice choice[COLLECTIVES];
     struct {
         struct shape shape;
-        const struct implementation *implementation; /* one of ours, or the MPI library; NULL: look it up */
+        const struct implementation *implementation; /* NULL: look it up */
+        MPI_Comm comm;                               /* where the MPI library serves, if it does */
     } last[COLLECTIVES_BLOCKING];                    /* what served last, and what */
     const struct implementation *serving;            /* this call, or the last one that was ours */
     enum packing packing;                       /* of the last call about which ranks have agreed (serve_packing) */
@@ -79,8 +80,8 @@ bool comm_state_start(void);
 /* Collective over all communicators that are left. */
 void comm_state_finish(void);
 
-/* Counts a collective call; NULL: it is the MPI library's. */
-struct comm_state *comm_state_find(MPI_Comm comm);
+/* Counts a call of this collective; NULL: it is the MPI library's. */
+struct comm_state *comm_state_find(MPI_Comm comm, enum collective collective);
 
 /* The same, and nothing is counted: whether or not anything may be served there. NULL: no communicator, or not now. */
 struct comm_state *comm_state_any(MPI_Comm comm);

@@ -204,8 +204,8 @@ static bool understand(struct ordered *call, MPI_Count count)
 {
     int inter = 1;
     MPI_Aint extent;
-    if (ordered_order() == ORDER_FREE || count <= 0 || call->comm == MPI_COMM_NULL || call->type == MPI_DATATYPE_NULL ||
-        call->op == MPI_OP_NULL || call->op == MPI_REPLACE || call->op == MPI_NO_OP)
+    if (count <= 0 || call->comm == MPI_COMM_NULL || call->type == MPI_DATATYPE_NULL || call->op == MPI_OP_NULL ||
+        call->op == MPI_REPLACE || call->op == MPI_NO_OP)
         return false;
     if (PMPI_Comm_test_inter(call->comm, &inter) != MPI_SUCCESS || inter || !types_layout(call->type, &call->layout) ||
         call->layout.size <= 0 || call->layout.size > INT_MAX || call->layout.extent <= 0 ||

@@ -21,8 +21,8 @@
 enum reduction_order ordered_order(void);
 bool ordered_keeps(enum collective collective);
 
-/* Where no algorithm of ours serves: by the MPI library's gathers, in pieces. As dispatch.h's functions; false also where
- * no order is asked for. */
+/* Where an order is asked for and no algorithm of ours serves: by the MPI library's gathers, in pieces. As dispatch.h's
+ * functions. */
 bool ordered_reduce(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
                     MPI_Comm comm, int *error);
 bool ordered_allreduce(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,

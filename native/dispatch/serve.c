@@ -173,13 +173,14 @@ static __attribute__((noinline)) const struct implementation *choose(struct comm
     }
     if (__builtin_expect(job.verbose, false))
         verbose_count(chosen != NULL ? chosen : implementation_mpi(call->collective), call->bytes);
-    if (chosen == NULL || (chosen->kind != BY_OURS && chosen->kind != BY_MPI))
+    if (chosen == NULL)
         return NULL;
     if (possible && !job.verbose) { /* which counts every call; what is not possible says nothing of what is */
         state->last[call->collective].implementation = chosen;
+        state->last[call->collective].comm = *comm;
         state->last[call->collective].shape = shape;
     }
-    return chosen->kind == BY_MPI ? NULL : (state->serving = chosen);
+    return chosen->kind != BY_OURS ? NULL : (state->serving = chosen);
 }
 
 const struct implementation *serve_choose(struct comm_state *state, const struct call *call, bool possible,
@@ -190,7 +191,11 @@ const struct implementation *serve_choose(struct comm_state *state, const struct
     if (!possible || !is_last(state, call))
         return choose(state, call, possible, comm);
     const struct implementation *last = state->last[call->collective].implementation;
-    return last->kind == BY_MPI || is_for_device(state, call) ? NULL : (state->serving = last);
+    if (last->kind != BY_OURS) {
+        *comm = state->last[call->collective].comm;
+        return NULL;
+    }
+    return is_for_device(state, call) ? NULL : (state->serving = last);
 }
 
 enum packing serve_packing(struct comm_state *state, const struct call *call, int64_t bytes, enum packing mine)

@@ -51,7 +51,7 @@ static double choosing_ours(int64_t bytes)
         for (int i = 0; i < CALLS; i++) {
             MPI_Comm comm = MPI_COMM_WORLD;
             struct layout layout;
-            ours += comm_state_find(comm) == state && types_layout(MPI_DOUBLE, &layout) &&
+            ours += comm_state_find(comm, COLL_BCAST) == state && types_layout(MPI_DOUBLE, &layout) &&
                     serve_choose(state, &call, true, &comm) != NULL;
         }
         values[block] = PMPI_Wtime() - start;
