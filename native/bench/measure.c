@@ -122,9 +122,17 @@ static bool lay_out(struct bench *bench, const struct operation *operation, cons
     return true;
 }
 
-/* Ends what held_begin() began for a setting: what went wrong on any rank, on rank 0. Nothing held is nothing to say. */
+/* Before calls with a setting. */
+static void take_up(struct bench *bench, int id, struct problem *problem)
+{
+    ours_rest(bench->settings.uses[id] == NULL);
+    held_begin(bench->settings.holds[id], problem);
+}
+
+/* Ends what take_up() began: what went wrong on any rank, on rank 0. Nothing held is nothing to say. */
 static void let_go(struct bench *bench, int id, struct problem *problem)
 {
+    ours_rest(false);
     if (bench->settings.holds[id] == NULL)
         return;
     held_end(problem);
@@ -148,7 +156,7 @@ static void obey(struct bench *bench, const struct operation *operation, const s
         fault_act(fault);
     struct problem wrong = {""}, failed = {""};
     int64_t took = 0;
-    held_begin(bench->settings.holds[id], &failed);
+    take_up(bench, id, &failed);
     if (order->kind == ORDER_RUN)
         batch_run(bench, operation, comm, order, &outcome);
     else
@@ -195,7 +203,7 @@ static int loop(struct bench *bench, const struct operation *operation, const st
         return 0;
     struct problem failed = {""};
     int id = task->ids[index];
-    held_begin(bench->settings.holds[id], &failed);
+    take_up(bench, id, &failed);
     *mean = loop_run(bench, operation, bench->settings.comms[id], (int)calls);
     let_go(bench, id, &failed);
     if (bench->team.rank == 0 && problem_any(&failed))

@@ -57,6 +57,17 @@ bool ours_apply(MPI_Comm comm, const char *words, const char *collective, int64_
     return true;
 }
 
+void ours_rest(bool rests)
+{
+    static void (*rest)(int);
+    static bool looked;
+    if (!looked)
+        *(void **)&rest = symbol("unisono_rest");
+    looked = true;
+    if (rest != NULL)
+        rest(rests);
+}
+
 static void add_text(struct text *answer, const char *key, const char *value)
 {
     text_add(answer, ",\"%s\":", key);

@@ -16,6 +16,10 @@ bool ours_use(MPI_Comm comm, const char *words, struct problem *problem);
  * of this size. */
 bool ours_apply(MPI_Comm comm, const char *words, const char *collective, int64_t bytes, struct problem *problem);
 
+/* Until it is told otherwise the library lets every call pass by to the MPI library, as in ranks that it is not preloaded into: so
+ * the MPI's own are timed, beside ours. */
+void ours_rest(bool rests);
+
 /* Collective over MPI_COMM_WORLD: one answer for each algorithm that can serve it, on rank 0. */
 void ours_list(int rank, struct text *answer);
 

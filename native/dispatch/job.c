@@ -202,6 +202,11 @@ bool job_prepare(void)
     return job.started;
 }
 
+bool job_says(void)
+{
+    return job.is_on || job.forced.count > 0 || job.verbose || ordered_order() != ORDER_FREE;
+}
+
 void dispatch_start(void)
 {
     job.agreed = true;
@@ -210,7 +215,7 @@ void dispatch_start(void)
     bool good = read_environment() && job_prepare();
     if (!good)
         agree_step_aside();
-    const bool active = good && (job.is_on || job.forced.count > 0 || job.verbose || ordered_order() != ORDER_FREE);
+    const bool active = good && job_says();
     if (active) {
         measure_ways();
         measure_pull();

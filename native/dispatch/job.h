@@ -20,6 +20,9 @@ struct job {
 };
 extern struct job job;
 
+/* Whether variables or rules of the run say what serves, or what is to be counted. */
+bool job_says(void);
+
 /* Collective over MPI_COMM_WORLD, unless it has been done; false where ranks do not agree. */
 bool job_prepare(void);
 

@@ -15,6 +15,9 @@
 
 #define SYMBOL __attribute__((visibility("default")))
 
+static bool is_used;    /* something has been asked for */
+static bool is_resting; /* and does not count for now */
+
 /* The first call of a run finds the nodes, for which all ranks are needed. Several threads may make it at once, each on a
  * communicator of its own: one of them finds the nodes, on every rank any, and the others wait until all is measured. */
 static bool start(bool is_of_all)
@@ -85,8 +88,21 @@ SYMBOL int unisono_use(MPI_Comm comm, const char *collective, const char *implem
         choice_of_one(&made, one);
     }
     comm_state_force(state, which, &made);
-    dispatch_active = true;
+    is_used = true;
+    dispatch_active = !is_resting;
     return 0;
+}
+
+SYMBOL void unisono_rest(int rests)
+{
+    static bool posts; /* before the rest */
+    if (!job.started || job_says() || (rests != 0) == is_resting)
+        return;
+    is_resting = rests != 0;
+    dispatch_active = is_used && !is_resting;
+    if (is_resting)
+        posts = dispatch_posts;
+    dispatch_posts = !is_resting && (posts || dispatch_posts);
 }
 
 SYMBOL int unisono_applies(MPI_Comm comm, const char *collective, long long bytes, int element)

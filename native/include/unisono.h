@@ -34,6 +34,11 @@ int unisono_use(MPI_Comm comm, const char *collective, const char *implementatio
  * `element`: bytes of an element, of reductions. Collective over `comm`, the same answer on all ranks. */
 int unisono_applies(MPI_Comm comm, const char *collective, long long bytes, int element);
 
+/* 1: until it is 0 again, every call is the MPI library's and passes by as if unisono_use() had never been called, which is
+ * how a benchmark times the MPI library beside it. On all ranks between the same two calls, and not while a nonblocking one
+ * is under way. It changes nothing where variables or rules of the run say what serves. */
+void unisono_rest(int rests);
+
 /* One of our algorithms. */
 struct unisono_algorithm {
     const char *collective, *name; /* "allreduce", "slices" */
