@@ -62,10 +62,10 @@ double flags_latency(struct flags *flags, int a, int b)
     return best;
 }
 
-double flags_exchange(struct flags *flags)
+double flags_exchange(struct flags *flags, int runs)
 {
     double best = 0;
-    for (int run = 0; run < 2 * RUNS; run++) {
+    for (int run = 0; run < runs; run++) {
         void (*exchange)(struct flags *) = run % 2 ? flags_read_all : flags_disseminate;
         flags_disseminate(flags);
         flags->hurries = run / 2 % 2;

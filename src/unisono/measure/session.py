@@ -181,7 +181,7 @@ class Session:
         """Nanoseconds all ranks of a node take now to hear of all by flags in shared memory, on the slowest node.
 
         None with more ranks than CPUs or one rank a node. When this changes, the machine has changed: a virtual
-        machine's host moved its processors. Takes a few milliseconds.
+        machine's host moved its processors. Takes less than a millisecond with few ranks.
         """
         (answer,) = self._ask("state", _DEFINE_DEADLINE)
         value = answer.get("flags_ns")
