@@ -125,7 +125,7 @@ def _native(table: Table, launch: Setting, native: str) -> list[Setting]:
     base = base_of(table, launch)
     if launch.get("coll") != native and (base is None or "coll" in base or forced in table):
         return []
-    return [s for s in table.settings if "algorithm" in s and s.without("algorithm", "segment") == forced]
+    return list(table.algorithms.get(forced, ()))
 
 
 def _served(table: Table, launch: Setting) -> list[Setting]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
@@ -38,6 +39,15 @@ class Table:
 
     def __contains__(self, setting: object) -> bool:
         return setting in self._rows
+
+    @cached_property
+    def algorithms(self) -> Mapping[Setting, Sequence[Setting]]:
+        """Setting without an algorithm -> the measured settings that are the same with one, in order."""
+        found: dict[Setting, list[Setting]] = defaultdict(list)
+        for setting in self.settings:
+            if "algorithm" in setting:
+                found[setting.without("algorithm", "segment")].append(setting)
+        return dict(found)
 
     @cached_property
     def _rows(self) -> dict[Setting, int]:
