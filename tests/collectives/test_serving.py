@@ -231,7 +231,9 @@ def test_an_algorithm_of_the_mpi_serves_no_operation_whose_order_it_changes(tmp_
     assert all(served[one, f"tuned/{name}"] > 0 and served[one, "mpi"] > 0 for one, name in named.items()), served
 
 
-@pytest.mark.parametrize(("forced", "served"), [("", "0 0 1 0 0 1 1 1 0"), ("allreduce=unisono/cells", "0 0 1 1 1 1 1 1 1")])
+@pytest.mark.parametrize(
+    ("forced", "served"), [("", "0 0 1 0 0 1 1 1 0"), ("allreduce=unisono/cells", "0 0 1 1 1 1 1 1 1")]
+)
 def test_the_library_rests(tools: Toolchain, forced: str, served: str, tmp_path: Path) -> None:
     """A benchmark times the MPI library as if ours were not there; rules and variables are not put aside by it."""
     program = compiled(tools, tmp_path, str(PROGRAMS / "rests.c"), after=["-ldl"])

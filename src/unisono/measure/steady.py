@@ -23,7 +23,7 @@ _TOLERANCE = 1.8
 """States within this factor are one: probes of one state differ by up to 1.5, of two by 4 (seen on a 2-core VM)."""
 _FIRST_PROBES = 40
 _FIRST_PAUSE = 0.005
-"""Seconds between these probes, which take a quarter of a second together: longer than what interrupts a core for a moment."""
+"""Seconds between these probes, a quarter of a second all together: longer than what interrupts a core for a moment."""
 _PAUSE = 0.1
 _USUAL = 0.25
 """The usual state: this quantile of all probes. Below the median, since a hindrance slows, yet no rare lucky state."""
