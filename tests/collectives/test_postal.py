@@ -1,4 +1,4 @@
-"""Postal trees over more pretended nodes than other tests have, in all their shapes: bcast and reduce with every root."""
+"""Postal trees over more pretended nodes than other tests have, in all shapes: bcast and reduce with every root."""
 
 from __future__ import annotations
 

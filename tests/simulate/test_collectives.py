@@ -66,7 +66,7 @@ def test_a_message_takes_what_the_file_says(name: str) -> None:
 
 @pytest.mark.parametrize("nodes", [2, 3, 7, 16])
 def test_all_processes_start_together(nodes: int) -> None:
-    """The root sends to everybody in turn: no time is lost or gained between it and the last one, which is told last."""
+    """The root sends to everybody in turn: no time is lost or gained between it and the one that is told last."""
     start = 0.2e-6
     platform = replace(FAT_TREE.resized((nodes,)), start=Number(start, "assumed"))
     (result,) = Run(platform, 1, "bcast", ["smpi"], [8], smpi={"bcast": "flattree"}).results(60)

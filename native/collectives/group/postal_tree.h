@@ -6,7 +6,7 @@
 #include "group.h"
 #include "postal.h"
 
-#define POSTAL_REFERENCE \
+#define POSTAL_REFERENCE                                                                                               \
     "Bar-Noy, Kipnis: Designing broadcasting algorithms in the postal model for message-passing systems (1992)"
 
 /* Of a vector of so many bytes that everybody passes on, or (`combines`) combines with what else has come first. Fills
