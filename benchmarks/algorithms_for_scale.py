@@ -3,6 +3,10 @@
     python benchmarks/algorithms_for_scale.py --keep FILE.jsonl               simulates what the file has not yet
     python benchmarks/algorithms_for_scale.py --keep FILE.jsonl --markdown    prints the tables, simulates nothing
     python benchmarks/algorithms_for_scale.py --keep FILE.jsonl --markdown --picture FILE.svg    and draws who wins
+    python benchmarks/algorithms_for_scale.py --keep OTHER.jsonl --collective reduce --simgrid=--cfg=smpi/or:0:0.2e-6:0
+
+The last asks what if a message took its receiver as long as its sender. `algorithms-for-scale-receivers.jsonl` has that
+of short messages, `algorithms-for-scale-eager.jsonl` what is if these set off before their receiver expects them.
 
 `benchmarks/data/algorithms-for-scale.jsonl` is what docs/algorithms-for-scale.md has. Simulated with SimGrid: our C
 sources, and SimGrid's forms of what Open MPI's and MPICH's own rules choose. Copies and combining cost nothing on both
@@ -15,7 +19,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import geometric_mean
@@ -33,8 +37,8 @@ NEW = {
     "allreduce": ("leader_multiplying", "leader_dividing", "lanes_dividing", "leader_bine", "leader_pat"),
     "reduce_scatter_block": ("lanes_dividing", "lanes_bine", "lanes_pat"),
     "allgather": ("leader_multiplying", "leader_bine", "leader_pat"),
-    "bcast": ("two_trees",),
-    "reduce": ("two_trees",),
+    "bcast": ("leader_postal", "two_trees"),
+    "reduce": ("leader_postal", "two_trees"),
     "barrier": ("leader_radix",),
 }
 OLD = {
@@ -118,14 +122,20 @@ def lacking(kept: list[Row], collective: str) -> tuple[str, ...]:
 
 
 def one(
-    platform: Platform, ppn: int, collective: str, sizes: tuple[int, ...], deadline: float, kept: list[Row]
+    platform: Platform,
+    ppn: int,
+    collective: str,
+    sizes: tuple[int, ...],
+    deadline: float,
+    kept: list[Row],
+    options: Sequence[str] = (),
 ) -> list[Row]:
     """The rows of a case: what was kept, and what was lacking."""
     names = lacking(kept, collective)
-    ours = simulated(Run(platform, ppn, collective, names, sizes, free_copies=True), deadline)
+    ours = simulated(Run(platform, ppn, collective, names, sizes, free_copies=True, options=options), deadline)
     by_size = {row["size"]: row for row in kept}
     if not kept:
-        runs = {s: Run(platform, ppn, collective, ["smpi"], sizes, selector=s) for s in SELECTORS}
+        runs = {s: Run(platform, ppn, collective, ["smpi"], sizes, selector=s, options=options) for s in SELECTORS}
         peers = {s: simulated(run, deadline) for s, run in runs.items()}
         for size in ours:
             by_size[size] = Row(
@@ -175,6 +185,8 @@ def _summary(rows: list[Row]) -> list[str]:
     for collective, sizes in SIZES.items():
         for size in sizes:
             some = [row for row in rows if (row["collective"], row["size"]) == (collective, size)]
+            if not some:  # of another run than of everything
+                continue
             found = [winner for row in some if (winner := _winner(row)) is not None]
             names = ", ".join(f"`{name}` {n}" for name, n in Counter(name for name, _ in found).most_common())
             ratios = [ratio for _, ratio in found]
@@ -248,6 +260,11 @@ def main() -> None:
     parser.add_argument("--picture", type=Path, metavar="FILE.svg", help="draw which algorithm is the fastest where")
     parser.add_argument("--deadline", type=float, default=200.0, metavar="S", help="for each simulation")
     parser.add_argument("--most", type=int, default=1000, metavar="NODES", help="machines of so many, and smaller ones")
+    parser.add_argument("--collective", choices=SIZES, action="append", metavar="NAME", help="these alone")
+    parser.add_argument("--longest", type=int, default=4 << 20, metavar="BYTES", help="messages up to so many")
+    parser.add_argument(
+        "--simgrid", action="append", default=[], metavar="OPTION", help="also for smpirun: --simgrid=--cfg=..."
+    )
     given = parser.parse_args()
     rows: list[Row] = [json.loads(line) for line in given.keep.read_text().splitlines()] if given.keep.exists() else []
     for platform, ppn, collective, sizes in () if given.markdown else cases():
@@ -255,7 +272,10 @@ def main() -> None:
         kept = [row for row in rows if (row["machine"], row["nodes"], row["ppn"], row["collective"]) == key]
         if platform.nodes > given.most or (kept and not lacking(kept, collective)):
             continue
-        found = one(platform, ppn, collective, sizes, given.deadline, kept)
+        sizes = tuple(size for size in sizes if size <= given.longest)
+        if given.collective and collective not in given.collective:
+            continue
+        found = one(platform, ppn, collective, sizes, given.deadline, kept, given.simgrid)
         at = rows.index(kept[0]) if kept else len(rows)
         rows = [*rows[:at], *found, *(row for row in rows[at:] if row not in kept)]
         given.keep.write_text("".join(json.dumps(row) + "\n" for row in rows))

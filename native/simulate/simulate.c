@@ -11,6 +11,7 @@
  * Prints lines `@ COLLECTIVE ALGORITHM BYTES RESULT`: seconds, from a common start to the end of the last rank; or `right`,
  * `WRONG`; or `no` when the algorithm does not apply. `copy`: in what time every rank copies so much. */
 #include <math.h>
+#include <simgrid/actor.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,7 +173,8 @@ static double latest(double seconds)
     return all;
 }
 
-/* Seconds from a common start to the last rank's end. The second run counts: the first makes what is kept. */
+/* Seconds from a common start to the last rank's end. The second run counts: the first makes what is kept. To the last bit
+   common: usleep() knows whole microseconds only, and a short message takes few of them. */
 static double seconds_of(struct job *job, const struct algorithm *algorithm)
 {
     double last = 0;
@@ -180,7 +182,7 @@ static double seconds_of(struct job *job, const struct algorithm *algorithm)
         double now = MPI_Wtime(), start, end;
         start = latest(now);
         start += 0.01;
-        usleep((useconds_t)((start - MPI_Wtime()) * 1e6));
+        sg_actor_sleep_for(start - MPI_Wtime());
         start = MPI_Wtime();
         if (algorithm == NULL)
             simulators_own(job, job->receive);

@@ -48,6 +48,21 @@ def test_charts_that_a_page_draws_from_what_is_kept(words: str, tmp_path: Path) 
     assert (tmp_path / "picture.svg").read_text() == (ROOT / picture).read_text()
 
 
+def test_the_tables_of_algorithms_for_scale_are_those_of_what_is_kept() -> None:
+    """Row by row; the page has one column more where it says what an algorithm is mainly for, instead of the last."""
+    kept = "benchmarks/data/algorithms-for-scale.jsonl"
+    argv = [sys.executable, "benchmarks/algorithms_for_scale.py", "--keep", kept, "--markdown"]
+    printed = subprocess.run(argv, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    often = printed.index("| algorithm |")
+    page = (ROOT / "docs" / "algorithms-for-scale.md").read_text().replace(" cells |", " |").splitlines()
+    lines = [line for line in printed[:often].splitlines() if re.search(r"\d.*\|$", line)]
+    assert len(lines) > 80
+    assert not [line for line in lines if line not in page]
+    rows = [line.rsplit("|", 2)[0] for line in printed[often:].splitlines()[2:]]
+    assert len(rows) > 12
+    assert not [row for row in rows if not any(line.startswith(row) for line in page)]
+
+
 def test_a_run_becomes_a_chart_of_how_many_times_as_fast_each_size_is(tmp_path: Path) -> None:
     rows = [
         {"collective": "ibcast", "bytes": 8, "mpi_us": 3.0, "ours_us": 1.0},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from unisono.core.vocabulary import DISPATCHED, NEIGHBOURHOODS, NONBLOCKING
 from unisono.simulate.files import names
 from unisono.simulate.files import platform as read_platform
-from unisono.simulate.platforms import Platform
+from unisono.simulate.platforms import Number, Platform
 from unisono.simulate.programs import simulator, unavailable
 from unisono.simulate.run import OPTIONS, Run, output_of, read
 
@@ -35,8 +36,8 @@ SEVERAL_AT_ONCE = {
     "allgatherv": {"leader_multiplying", "leader_bine", "leader_pat"},
     "allreduce": {"leader_dividing", "leader_bine", "leader_pat"},
     "barrier": {"leader_radix"},
-    "bcast": {"two_trees"},
-    "reduce": {"two_trees"},
+    "bcast": {"leader_postal", "two_trees"},
+    "reduce": {"leader_postal", "two_trees"},
     "reduce_scatter": {"lanes_dividing", "lanes_bine", "lanes_pat"},
     "reduce_scatter_block": {"lanes_dividing", "lanes_bine", "lanes_pat"},
 }
@@ -61,6 +62,17 @@ def test_a_message_takes_what_the_file_says(name: str) -> None:
     (result,) = Run(read_platform(name).sized(2), 1, "bcast", ["smpi"], [8192], smpi={"bcast": "flattree"}).results(60)
     assert isinstance(result.outcome, float)
     assert result.outcome == pytest.approx(TWO_NODES.get(name, result.outcome), rel=0.02)
+
+
+@pytest.mark.parametrize("nodes", [2, 3, 7, 16])
+def test_all_processes_start_together(nodes: int) -> None:
+    """The root sends to everybody in turn: no time is lost or gained between it and the one that is told last."""
+    start = 0.2e-6
+    platform = replace(FAT_TREE.resized((nodes,)), start=Number(start, "assumed"))
+    (result,) = Run(platform, 1, "bcast", ["smpi"], [8], smpi={"bcast": "flattree"}).results(60)
+    assert isinstance(result.outcome, float)
+    to_a_switch_and_from_it = 2 * platform.latency.value
+    assert result.outcome == pytest.approx((nodes - 1) * start + to_a_switch_and_from_it, abs=0.03e-6)
 
 
 def test_a_node_shares_its_memory() -> None:

@@ -22,22 +22,7 @@ static struct crossing crosses(const struct coll_comm *comm, const struct shape 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 {
     (void)segment;
-    const struct topology *topology = &comm->topology;
-    const struct reduction *reduction = &call->reduction;
-    const int lane = topology->local_of[call->root];
-    struct group leaders = reduction->commutative ? group_near(comm, lane) : group_lane(comm, lane);
-    void *work = NULL;
-    if (leaders.me >= 0) {
-        work = comm->rank == call->root ? call->receive
-                                        : coll_scratch(comm, SCRATCH_WORK, call->count * reduction->element + 1);
-        if (work == NULL && call->count > 0)
-            return MPI_ERR_NO_MEM;
-    }
-    int error = node_reduce(comm, leaders.lane % topology->locals, call->send, work, call->count, reduction);
-    if (error != MPI_SUCCESS || leaders.me < 0)
-        return error;
-    return group_reduce_tree(&leaders, group_of_node(&leaders, topology->node_of[call->root]), work, call->receive,
-                             call->count, reduction);
+    return nodes_reduce(comm, call, group_reduce_tree);
 }
 
 const struct algorithm reduce_leader = {

@@ -35,6 +35,29 @@ static inline int nodes_bcast(struct coll_comm *comm, const struct call *call,
     return node_bcast(comm, leaders.lane % topology->locals, call->receive, call->bytes);
 }
 
+/* The same the other way round: every node's ranks by one of them, then what these have to the root. */
+static inline int nodes_reduce(struct coll_comm *comm, const struct call *call,
+                               int (*to_root)(const struct group *leaders, int root, const void *send, void *receive,
+                                              int64_t count, const struct reduction *reduction))
+{
+    const struct topology *topology = &comm->topology;
+    const struct reduction *reduction = &call->reduction;
+    const int lane = topology->local_of[call->root];
+    struct group leaders = reduction->commutative ? group_near(comm, lane) : group_lane(comm, lane);
+    void *work = NULL;
+    if (leaders.me >= 0) {
+        work = comm->rank == call->root ? call->receive
+                                        : coll_scratch(comm, SCRATCH_WORK, call->count * reduction->element + 1);
+        if (work == NULL && call->count > 0)
+            return MPI_ERR_NO_MEM;
+    }
+    int error = node_reduce(comm, leaders.lane % topology->locals, call->send, work, call->count, reduction);
+    if (error != MPI_SUCCESS || leaders.me < 0)
+        return error;
+    return to_root(&leaders, group_of_node(&leaders, topology->node_of[call->root]), work, call->receive, call->count,
+                   reduction);
+}
+
 /* A vector cut into one part for each lane: there are as many lanes as the smallest node has ranks. By local number; what
    is beyond the lanes has nothing. */
 struct lanes {

@@ -80,6 +80,8 @@ class Run:
 
     free_copies: bool = False
     """Copies and combining cost nothing, as SimGrid charges nothing for those of its own algorithms."""
+    options: Sequence[str] = ()
+    """Further options of smpirun: what if SimGrid counted otherwise?"""
 
     def argv(self, folder: Path) -> list[str]:
         # The simulator's own algorithms take part under "smpi" only, where no communicators are made first.
@@ -92,7 +94,7 @@ class Run:
         fabric = [f"{number.value:g}" for number in (self.platform.bandwidth, self.platform.start)]
         fabric = [f"{self.platform.far:g}", *fabric]
         what = ["check" if self.check else "time", rate, flag, *fabric, self.collective, ",".join(self.algorithms)]
-        options = [*OPTIONS, *self.platform.options()]
+        options = [*OPTIONS, *self.platform.options(), *self.options]
         return ["smpirun", *where, *options, f"--cfg=smpi/coll-selector:{self.selector}", *chosen, *what]
 
     @property
