@@ -67,3 +67,20 @@ def test_the_end_of_a_study_counts_findings_and_names_what_was_disqualified(tmp_
     assert "z crashed." in text and "The machine changed." in text
     assert "is faster." not in text and "is slower." not in text
     assert f"2 findings on single parameters: unisono show {files.tuning}, or the report" in text
+
+
+def test_what_was_said_before_measuring_is_not_said_again(tmp_path: Path) -> None:
+    """It is in the findings and among the conditions' notes; what came up while measuring is still shown."""
+    before, later = "UCX_RNDV_THRESH=auto is its default: not measured twice.", "The machine changed."
+    made = tuning(plan())
+    conditions = made.conditions.model_copy(update={"notes": (before, later)})
+    found = (Finding("folded", before), Finding("folded", later))
+    made = made.model_copy(update={"finding": found, "conditions": conditions})
+    outcome = Outcome(Outputs(tmp_path), cast(Decision, None), made, None, True)
+
+    def printed(said: tuple[str, ...]) -> str:
+        outcome.print(Console(file=(stream := StringIO()), width=300), said=said)
+        return stream.getvalue()
+
+    assert before in printed(()) and later in printed(())
+    assert before not in printed((before,)) and later in printed((before,))

@@ -209,7 +209,7 @@ def test_a_users_program_by_its_own_figure(installed: Installed, tmp_path: Path)
         (["--layouts", "9999x1"], "none of 9999x1 fits"),
         (["--numa", "far"], "numa: 'far' is unknown"),
         (["--metric", "x"], "write its command after --"),
-        (["--", "mpirun", "-n", "2", "true"], "{ranks}"),
+        (["--", "mpirun", "-n", "2", "true"], "leave mpirun and its options out"),
         (["--", "true", "{cores}"], "{cores}"),
     ],
 )

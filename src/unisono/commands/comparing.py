@@ -23,18 +23,18 @@ class Wishes:
 
     output: Path | None
     json: bool
-    study: str | None
     budget: str | None
     resume: bool
     collectives: list[str]
     ppn: int | None
     sizes: list[str]
     hosts: str | None
+    study: str | None = None
+    """What --mpis measures: a study file, or the name of a ready-made study; it is the argument of the command."""
 
     def only_with_mpis(self) -> list[str]:
         """The options given that only `--mpis` has."""
         given = {
-            "--study": self.study is not None,
             "--budget": self.budget is not None,
             "--resume": self.resume,
             "--collective": bool(self.collectives),
@@ -57,7 +57,7 @@ def compare(paths: Sequence[Path], mpis: str | None, wishes: Wishes) -> int:
             )
         _compare_files(paths, output=wishes.output, json=wishes.json)
         return 0
-    named = [str(path) for path in paths] + ([wishes.study] if wishes.study is not None else [])
+    named = [str(path) for path in paths]
     if len(named) > 1 or any(name.endswith(".db") for name in named):
         raise UserError(
             _(
@@ -78,6 +78,10 @@ def _compare_files(paths: Sequence[Path], *, output: Path | None, json: bool) ->
         raise UserError(
             _("compare needs two studies or more: unisono compare A.db B.db; --mpis all measures and compares MPIs")
         )
+    places = [path.resolve() for path in paths]
+    for path, place in zip(paths, places, strict=True):
+        if places.count(place) > 1:
+            raise UserError(_("{path}: is named twice; compare needs different studies").format(path=path))
     studies: list[StudyData] = []
     hybrid: list[Path] = []
     for path in paths:

@@ -91,15 +91,16 @@ def _about(tuning: Tuning) -> Table:
     table.add_row(_("tuning"), Text(tuning.name, style="bold"))
     if tuning.simulated:
         table.add_row(_("SIMULATED"), Text(translated(words.SIMULATED), style="bold yellow"))
-    created = tuning.created[:16].replace("T", " ") + " UTC"
-    table.add_row(_("made"), Text(_("{created} by {made_by}").format(created=created, made_by=tuning.made_by)))
+    table.add_row(_("made"), Text(_("{created} by {made_by}").format(created=tuning.made, made_by=tuning.made_by)))
     if tuning.mpi is not None:
         table.add_row("MPI", Text(tuning.mpi.words))
     table.add_row(_("study"), Text(f"{study.name}, {study.method}, id {study.id}"))
-    kept = _("unless beaten by {margin:.0%} with {confidence:.0%} confidence")
+    kept = _("a setting has to beat the default by {margin:.0%}, with {confidence:.0%} confidence")
     if tuning.simulated:
-        kept = _("unless beaten by {margin:.0%}; each was simulated once and would be the same again")
-    table.add_row(_("default kept"), kept.format(margin=study.margin, confidence=study.confidence))
+        kept = _(
+            "a setting has to beat the default by {margin:.0%}; each was simulated once and would be the same again"
+        )
+    table.add_row(_("margin"), kept.format(margin=study.margin, confidence=study.confidence))
     conditions = tuning.conditions
     ranks = ", ".join(map(str, conditions.ranks))
     measured = (
