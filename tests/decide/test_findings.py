@@ -238,6 +238,12 @@ def test_what_could_not_be_told_is_one_line_with_a_count() -> None:
     assert not any(f.kind == "not told" for f in decide(often, method="race").findings)
 
 
+def test_one_effect_that_could_not_be_told_is_said_in_the_singular() -> None:
+    said = sentences.untold({CASES[0]: ["coll"]})
+    assert said.startswith("One of the effects that the study looked for is too small to be told from noise (")
+    assert f"({CASES[0]}: coll)" in said
+
+
 def test_what_had_no_launch_is_said() -> None:
     samples = study(machine, [HCOLL], cases=CASES, launches=5)
     found = decide(samples, method="race", never=["pml=ucx", "placement=cyclic"])

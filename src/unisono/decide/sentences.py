@@ -153,10 +153,16 @@ def untold(parameters: Mapping[Case, Sequence[str]]) -> str:
     }
     cases = [(case, ", ".join(whole.get(name, name) for name in names)) for case, names in parameters.items()]
     listed = [f"{case}: {names}" for case, names in cases[:_LISTED]] + ["..."] * (len(cases) > _LISTED)
+    count = sum(map(len, parameters.values()))
+    if count == 1:
+        return N_(
+            "One of the effects that the study looked for is too small to be told from noise ({cases}): measure "
+            "longer, or on a quieter machine."
+        ).format(cases=listed[0])
     return N_(
         "{count} of the effects that the study looked for are too small to be told from noise ({cases}): measure "
         "longer, or on a quieter machine."
-    ).format(count=sum(map(len, parameters.values())), cases="; ".join(listed))
+    ).format(count=count, cases="; ".join(listed))
 
 
 def never(settings: Sequence[str]) -> str:

@@ -196,7 +196,7 @@ def _rules(tuning: Tuning, plan: Plan) -> Group:
     if not plan.rules:
         table.add_row(_("all"), _("all sizes"), words.by_itself(), "", "")
     said = [_("sure: the probability that no other setting is more than 5% faster")] if plan.predicted else []
-    if not plan.predicted and any(rule.gain.low <= 1 <= rule.gain.high for rule in plan.rules):
+    if not plan.predicted and any(rule.gain.low <= 1 <= rule.gain.high and not rule.gain.exact for rule in plan.rules):
         said.append(
             _(
                 "An interval that contains 1: at these sizes the gain over the default is not proven. The rule is "
