@@ -78,10 +78,6 @@ def _compare_files(paths: Sequence[Path], *, output: Path | None, json: bool) ->
         raise UserError(
             _("compare needs two studies or more: unisono compare A.db B.db; --mpis all measures and compares MPIs")
         )
-    places = [path.resolve() for path in paths]
-    for path, place in zip(paths, places, strict=True):
-        if places.count(place) > 1:
-            raise UserError(_("{path}: is named twice; compare needs different studies").format(path=path))
     studies: list[StudyData] = []
     hybrid: list[Path] = []
     for path in paths:
