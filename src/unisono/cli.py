@@ -15,18 +15,16 @@ from typer.core import TyperCommand
 from unisono import __version__, cli_hybrid, cli_language, cli_profile, cli_simulate, cli_study, cli_vcluster
 from unisono.cli_options import (
     OUT,
+    STUDY,
     TUNING,
     CommandLine,
     For,
     Hosts,
     Json,
-    LookedUp,
-    LookedUpNodes,
-    LookedUpPpn,
-    LookedUpSize,
     Mpicc,
     Mpirun,
     Reproducible,
+    StudyFile,
     TunedMpirun,
     TuningFile,
     TuningOption,
@@ -123,7 +121,7 @@ cli_study.add_to(app)
 
 @app.command(epilog="Example: unisono report unisono-out/study.db -o report.html")
 def report(
-    study: Annotated[Path, typer.Argument(metavar="STUDY.db", help="A study, as unisono tune writes it.")],
+    study: StudyFile = STUDY,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The page.")] = Path("report.html"),
 ) -> None:
     """Write the report of a study, finished or not. It is one HTML file that opens offline."""
@@ -142,11 +140,16 @@ def show(tuning: TuningFile = TUNING, json: Json = False) -> None:
 
 @app.command(epilog="Example: unisono lookup tuning.toml --collective alltoall --nodes 1 --ppn 36 --size 512K --why")
 def lookup(
-    collective: LookedUp,
-    size: LookedUpSize,
+    collective: Annotated[str, typer.Option(metavar="NAME", help="Which collective.")],
+    size: Annotated[str, typer.Option(metavar="SIZE", help="The message size, as IMB counts it.")],
     tuning: TuningFile = TUNING,
-    nodes: LookedUpNodes = None,
-    ppn: LookedUpPpn = None,
+    nodes: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="The number of nodes. Default: the one that was measured.")
+    ] = None,
+    ppn: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="The number of ranks per node. Default: the one that was measured."),
+    ] = None,
     for_: For = None,
     weights: Weights = None,
     why: Annotated[
@@ -160,21 +163,6 @@ def lookup(
     command(
         tuning, collective=collective, nodes=nodes, ppn=ppn, size=size, for_=for_, weights=weights, why=why, json=json
     )
-
-
-@app.command(hidden=True)
-def explain(
-    collective: LookedUp,
-    size: LookedUpSize,
-    tuning: TuningFile = TUNING,
-    nodes: LookedUpNodes = None,
-    ppn: LookedUpPpn = None,
-    for_: For = None,
-    weights: Weights = None,
-    json: Json = False,
-) -> None:
-    """The same as lookup --why, by the name that it had."""
-    lookup(collective, size, tuning, nodes, ppn, for_, weights, True, json)
 
 
 class _Export(TyperCommand):

@@ -24,6 +24,7 @@ PARSER_TEXTS = (
     N_("No such option: {option}"),
     N_("No such option: {option} (Possible options: {options})"),
     N_("No such command '{command}'."),
+    N_("No such command '{command}'. Did you mean '{near}'?"),
     N_("Missing command."),
     N_("Missing argument '{argument}'."),
     N_("Missing option '{option}'."),

@@ -52,7 +52,7 @@ CommandLine = Annotated[list[str], typer.Argument(metavar="-- mpirun ...", help=
 
 
 def _usual(context: typer.Context, param: typer.CallbackParam, value: Path) -> Path:
-    """Says which tuning is meant where the command does not name one."""
+    """Says which file is meant where the command does not name one."""
     source = context.get_parameter_source(param.name or "")
     if source is not None and source.name == "DEFAULT" and value.exists() and not context.resilient_parsing:
         from unisono.commands.console import say
@@ -62,6 +62,16 @@ def _usual(context: typer.Context, param: typer.CallbackParam, value: Path) -> P
     return value
 
 
+STUDY, PROFILE = OUT / "study.db", OUT / "app.profile"
+StudyFile = Annotated[
+    Path, typer.Argument(metavar="[STUDY.db]", callback=_usual, help="A study, as unisono tune writes it.")
+]
+ProfileFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="[PROFILE]", callback=_usual, help="A profile of Unisono, or what unisono profile import reads."
+    ),
+]
 TUNING = OUT / "tuning.toml"
 TuningFile = Annotated[
     Path, typer.Argument(metavar="[TUNING]", callback=_usual, help="A tuning.toml, as unisono tune writes it.")
@@ -69,15 +79,4 @@ TuningFile = Annotated[
 TuningOption = Annotated[
     Path,
     typer.Option("--tuning", metavar="TUNING", callback=_usual, help="A tuning.toml, as unisono tune writes it."),
-]
-
-LookedUp = Annotated[str, typer.Option("--collective", metavar="NAME", help="Which collective.")]
-LookedUpSize = Annotated[str, typer.Option("--size", metavar="SIZE", help="The message size, as IMB counts it.")]
-LookedUpNodes = Annotated[
-    int | None,
-    typer.Option("--nodes", metavar="N", min=1, help="The number of nodes. Default: the one that was measured."),
-]
-LookedUpPpn = Annotated[
-    int | None,
-    typer.Option("--ppn", metavar="N", min=1, help="The number of ranks per node. Default: the one that was measured."),
 ]

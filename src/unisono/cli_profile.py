@@ -8,14 +8,10 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from unisono.cli_options import OUT, TUNING, CommandLine, Json, TuningOption
+from unisono.cli_options import OUT, PROFILE, TUNING, CommandLine, Json, ProfileFile, TuningOption
 
 _RUN = "run-program"
 _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
-
-ProfileFile = Annotated[
-    Path, typer.Argument(metavar="PROFILE", help="A profile of Unisono, or what unisono profile import reads.")
-]
 
 
 class _Profile(TyperGroup):
@@ -30,8 +26,19 @@ class _Profile(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args and args[0] not in self.commands and not args[0].startswith("-"):
+            self._refuse_misspelt(ctx, args[0])
             return _RUN, self.commands[_RUN], ["--", *args]
         return super().resolve_command(ctx, args)
+
+    def _refuse_misspelt(self, ctx: Any, word: str) -> None:
+        """A word that is no program here, and looks like one of the commands."""
+        import shutil
+
+        from unisono.core.names import close_names
+
+        near = close_names(word, [name for name, command in self.commands.items() if not command.hidden])
+        if near and shutil.which(word) is None:
+            ctx.fail(f"No such command '{word}'. Did you mean '{near[0]}'?")
 
 
 class _Import(TyperCommand):
@@ -96,7 +103,7 @@ def _run(ctx: typer.Context, command_line: CommandLine) -> None:
 
 @profile.command(epilog="Example: unisono profile show unisono-out/app.profile")
 def show(
-    path: ProfileFile,
+    path: ProfileFile = PROFILE,
     hot: Annotated[int, typer.Option(metavar="N", help="How many hot spots to list.")] = 10,
     json: Json = False,
 ) -> None:
@@ -108,7 +115,7 @@ def show(
 
 @profile.command(epilog="Example: unisono profile report app.profile -o app.html --tuning unisono-out/tuning.toml")
 def report(
-    path: ProfileFile,
+    path: ProfileFile = PROFILE,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The page.")] = Path("profile.html"),
     tuning: Annotated[
         Path | None, typer.Option(metavar="TUNING", help="Show this tuning's gains at the program's message sizes.")
@@ -138,11 +145,11 @@ def import_(
 
 @profile.command(epilog="Example: unisono profile export app.profile --format speedscope")
 def export(
-    path: ProfileFile,
     format: Annotated[
         str,
         typer.Option(metavar="cubex|speedscope|json", help="What reads it: CubeGUI, speedscope, or your own script."),
     ],
+    path: ProfileFile = PROFILE,
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="The file to write.")] = None,
 ) -> None:
     """Write a profile in another tool's format."""
@@ -152,12 +159,11 @@ def export(
 
 
 def advise(
-    path: ProfileFile,
+    path: ProfileFile = PROFILE,
     tuning: TuningOption = TUNING,
     measure: Annotated[
         bool, typer.Option("--measure", help="First measure on this machine what the tuning lacks.")
     ] = False,
-    study: Annotated[bool, typer.Option("--study", hidden=True, help="The former name of --measure.")] = False,
     budget: Annotated[str, typer.Option(metavar="4m", help="With --measure: the longest time to measure.")] = "4m",
     evidence: Annotated[
         list[Path] | None,
@@ -182,7 +188,7 @@ def advise(
             studies=evidence or [],
             output=output,
             nodes=nodes,
-            budget=budget if measure or study else None,
+            budget=budget if measure else None,
             json=json,
         )
     )

@@ -183,9 +183,6 @@ def compare(
         str | None,
         typer.Option(metavar="all|A/mpirun,B/mpiexec", help="Measure these MPIs in turns and compare them."),
     ] = None,
-    study: Annotated[
-        str | None, typer.Option("--study", hidden=True, help="The former way to name the study file of --mpis.")
-    ] = None,
     budget: Annotated[
         str | None, typer.Option(metavar="10m", help="With --mpis: the longest time to measure, for all MPIs together.")
     ] = None,
@@ -210,7 +207,6 @@ def compare(
     from unisono.commands import comparing
 
     wishes = comparing.Wishes(
-        study=study,
         output=output,
         budget=budget,
         resume=resume,

@@ -292,7 +292,7 @@ def test_a_long_program_is_measured_and_one_candidate_tried(tmp_path: Path, monk
 def test_a_program_that_does_not_run(tmp_path: Path) -> None:
     fake = Fake(tmp_path)
     (tmp_path / "mpirun").write_text("#!/bin/sh\nexit 3\n")
-    with pytest.raises(UserError, match="fails as it is"):
+    with pytest.raises(UserError, match="fails by itself"):
         fake.optimize()
     assert not fake.files.journal.exists()
 
@@ -377,6 +377,6 @@ def test_what_could_not_be_predicted_is_not_shown_as_if_it_had_been(tmp_path: Pa
     fake = Fake(tmp_path, real=0.8)
     journal = fake.optimize()
     (trial, *_) = journal.rounds[0].trials
-    assert "not predictable" not in read_story(journal, fake.files).markdown()
+    assert "too uncertain" not in read_story(journal, fake.files).markdown()
     trial.predictable = False
-    assert "| not predictable | " in read_story(journal, fake.files).markdown()
+    assert "| too uncertain | " in read_story(journal, fake.files).markdown()

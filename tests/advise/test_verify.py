@@ -50,7 +50,8 @@ def test_the_documents_example(tmp_path: Path) -> None:
     assert found.exit_status == 0
     assert found.improvement is not None
     assert f"{found.improvement:.1%}" == "12.0%"
-    assert "Faster: +12.0%" in found.sentence()
+    assert found.sentence().startswith("Faster: as it is / tuned is 1.120 (")
+    assert "; the tuned runs save " in found.sentence()
     assert len(found.runs) == 10
 
 
@@ -78,12 +79,20 @@ def test_one_estimate_with_its_interval() -> None:
     """Two disturbed runs move the means of both sides by a quarter; the pairs' ratio is what is said, and alone."""
     made = Verification("wall time", "a", "b", {}, runs([2, 2, 2, 5, 5], [2.1, 2.1, 2.1, 5, 5.2]), 0.95, ())
     assert made.gain is not None
-    stated = [float(text) / 100 for text in re.findall(r"[+-][0-9.]+(?=%)", made.sentence())]
-    assert stated == pytest.approx([end - 1 for end in (made.gain.mid, made.gain.low, made.gain.high)], abs=6e-4)
+    stated = [float(text) for text in re.findall(r"[0-9]+\.[0-9]+", made.sentence())]
+    assert stated == pytest.approx([made.gain.mid, made.gain.low, made.gain.high], abs=6e-4)
     assert made.as_dict()["improvement"] == pytest.approx(made.gain.mid - 1)
     stream = StringIO()
     Console(file=stream, width=100).print(made.render())
-    assert "mean" not in stream.getvalue() and f"{made.gain.mid:.3f}" not in stream.getvalue()
+    assert "mean" not in stream.getvalue() and stream.getvalue().count(f"{made.gain.mid:.3f}") == 1
+
+
+def test_what_a_gain_saves_is_said_as_advise_predicts_it() -> None:
+    """Twice as fast saves half of the time; and nothing is said to be saved where no gain is proven."""
+    made = Verification("wall time", "a", "b", {}, runs([2, 2, 2, 2, 2], [1, 1, 1, 1, 1]), 0.95, ())
+    assert made.sentence().endswith("over 5 pairs of runs; the tuned runs save 50 % of the time.")
+    equal = Verification("wall time", "a", "b", {}, runs([2, 2.1, 2, 2.1, 2], [2, 2, 2.1, 2, 2.1]), 0.95, ())
+    assert "save" not in equal.sentence()
 
 
 def test_runs_are_taken_in_turns(tmp_path: Path) -> None:
@@ -128,7 +137,9 @@ def test_a_program_that_fails_now_and_then_as_it_is_is_no_answer_about_the_tunin
 
 
 def test_a_program_that_does_not_run_as_it_is_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"fails as it is, without any setting: crashed: .*exit status 7"):
+    with pytest.raises(
+        UserError, match=r"fails by itself, without any setting of Unisono \(crashed\): .*exit status 7"
+    ):
         verified(tmp_path, ["exit 7"] * 5, ["1"] * 5)
 
 

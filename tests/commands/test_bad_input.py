@@ -70,6 +70,8 @@ def test_a_bad_study_in_a_process_of_its_own(tmp_path: Path) -> None:
     ("words", "says"),
     [
         (["tune", "no-such-study"], "ready-made studies are"),
+        (["tune", "qick"], "qick: no such study file; did you mean quick? Ready-made studies are"),
+        (["profile", "shwo", "app.profile"], "No such command 'shwo'. Did you mean 'show'?"),
         (["tune", "--method", "guess"], "method"),
         (["tune", "--budget", "soon"], "is not a duration"),
         (["tune", "--size", "8q"], "is not a size"),

@@ -9,11 +9,14 @@ from typing import cast
 from rich.console import Console
 
 from tests.tuning.samples import machine, plan, tuning
-from unisono.commands.finish import Outcome, export_all
+from unisono.advise.prove import CaseProof, Proof
+from unisono.commands.finish import Outcome, export_all, with_proof
+from unisono.core.interval import Interval
 from unisono.core.vocabulary import Case
 from unisono.decide.decision import Decision
 from unisono.study.files import Outputs
 from unisono.tuning.finding import Finding
+from unisono.tuning.show import show
 
 
 def test_files_a_person_edited_are_kept_and_the_others_written_anew(tmp_path: Path) -> None:
@@ -67,3 +70,30 @@ def test_the_end_of_a_study_counts_findings_and_names_what_was_disqualified(tmp_
     assert "z crashed." in text and "The machine changed." in text
     assert "is faster." not in text and "is slower." not in text
     assert f"2 findings on single parameters: unisono show {files.tuning}, or the report" in text
+
+
+def test_the_proof_at_the_end_is_the_one_that_show_shows(tmp_path: Path) -> None:
+    proof = Proof(0.95, (CaseProof("bcast", 1, 4, Interval(1.5, 1.2, 1.8), 15, ()),), (), (), ())
+    made = with_proof(tuning(plan()), proof)
+    Console(file=(stream := StringIO()), width=300).print(proof.render())
+    Console(file=(again := StringIO()), width=300).print(show(made))
+    table = [line.rstrip() for line in stream.getvalue().splitlines()]
+    assert "1.50x (1.20 to 1.80)" in stream.getvalue()
+    assert set(table) <= {line.rstrip() for line in again.getvalue().splitlines()}
+
+
+def test_what_was_said_before_measuring_is_not_said_again(tmp_path: Path) -> None:
+    """It is in the findings and among the conditions' notes; what came up while measuring is still shown."""
+    before, later = "UCX_RNDV_THRESH=auto is its default: not measured twice.", "The machine changed."
+    made = tuning(plan())
+    conditions = made.conditions.model_copy(update={"notes": (before, later)})
+    found = (Finding("folded", before), Finding("folded", later))
+    made = made.model_copy(update={"finding": found, "conditions": conditions})
+    outcome = Outcome(Outputs(tmp_path), cast(Decision, None), made, None, True)
+
+    def printed(said: tuple[str, ...]) -> str:
+        outcome.print(Console(file=(stream := StringIO()), width=300), said=said)
+        return stream.getvalue()
+
+    assert before in printed(()) and later in printed(())
+    assert before not in printed((before,)) and later in printed((before,))

@@ -90,7 +90,7 @@ def test_a_study_with_impossible_values(tmp_path: Path, tuning: Path, one_line: 
     [
         ("lookup tuning.toml --collective alltoall --ppn 4 --size 99999999999G", "more than any message has"),
         ("lookup tuning.toml --collective alltoall --ppn 4 --size 0", "--size 0: only a barrier"),
-        ("explain tuning.toml --collective alltoall --size 0", "--size 0: only a barrier"),
+        ("lookup tuning.toml --collective alltoall --size 0 --why", "--size 0: only a barrier"),
         ("tune quick --dry-run --machine machine.json --size 0", "--size 0: only a barrier"),
         ("tune quick --dry-run --machine machine.json --nodes 0", "--nodes: '0' is not a number of at least 1"),
         ("tune '' --dry-run --machine machine.json", "no such study file"),

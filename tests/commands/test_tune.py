@@ -94,12 +94,12 @@ def test_the_tuning_is_shown_looked_up_and_reported(tuned: Path) -> None:
     assert "tiny" in shown.stdout
     assert "Proof: default against tuned" in shown.stdout
     call: list[str | Path] = [tuning, "--collective", "bcast", "--size", "1K"]
-    found, explained = (json.loads(unisono(name, *call, "--json").stdout) for name in ("lookup", "explain"))
+    found, explained = (json.loads(unisono("lookup", *call, *why, "--json").stdout) for why in ((), ("--why",)))
     assert (found["exact"], found["nodes"], found["ppn"]) == (True, 1, 2)
     assert {key: explained[key] for key in found} == found
     said = "were not measured: the launch setting of 1 x 2"
-    for name in ("lookup", "explain"):
-        other = unisono(name, *call, "--nodes", "1", "--ppn", "36")
+    for why in ((), ("--why",)):
+        other = unisono("lookup", *call, *why, "--nodes", "1", "--ppn", "36")
         assert f"1 x 36 ranks {said}" in " ".join(other.stdout.split())
     line = unisono("run", "--tuning", tuning, "--print", "--", EMBEDDED, "--oversubscribe", "-n", "3", "true", env=ROOT)
     assert f"1 x 3 ranks {said}" in line.stderr

@@ -87,7 +87,7 @@ def test_drift_between_studies_is_a_difference() -> None:
     """Launches of different studies are not paired, so what all of one share shows."""
     found = compare(nps(1, seed=1), nps(4, lambda c, s, x: 0.7 * flat(c, s, x), seed=2))
     assert {f.kind for f in found.findings} == {"better"}
-    assert all("at all sizes" in f.text and "elsewhere" not in f.text for f in found.findings)
+    assert all("at all measured sizes" in f.text and "elsewhere" not in f.text for f in found.findings)
 
 
 def test_faster_here_and_slower_there_is_mixed() -> None:

@@ -46,7 +46,7 @@ def measured_gain(samples: Sequence[Sample], case: Case, size: int, setting: Set
 
 def stated_range(text: str, sizes: Sequence[int]) -> tuple[int, int]:
     """The message sizes a sentence is about, read from its words."""
-    if match := re.search(rf"at all sizes \({SIZE} to {SIZE}\)", text):
+    if match := re.search(rf"at all measured sizes \({SIZE} to {SIZE}\)", text):
         return parse_size(match[1]), parse_size(match[2])
     if match := re.search(rf"from {SIZE} to {SIZE}", text):
         return parse_size(match[1]), parse_size(match[2])
@@ -238,6 +238,12 @@ def test_what_could_not_be_told_is_one_line_with_a_count() -> None:
     assert not any(f.kind == "not told" for f in decide(often, method="race").findings)
 
 
+def test_one_effect_that_could_not_be_told_is_said_in_the_singular() -> None:
+    said = sentences.untold({CASES[0]: ["coll"]})
+    assert said.startswith("One of the effects that the study looked for is too small to be told from noise (")
+    assert f"({CASES[0]}: coll)" in said
+
+
 def test_what_had_no_launch_is_said() -> None:
     samples = study(machine, [HCOLL], cases=CASES, launches=5)
     found = decide(samples, method="race", never=["pml=ucx", "placement=cyclic"])
@@ -327,7 +333,7 @@ def test_how_factors_are_written() -> None:
 
 def test_how_ranges_are_written() -> None:
     sizes = (8, 64, 4096, 8192)
-    assert sentences.where(8, 8192, sizes) == "at all sizes (8 B to 8 KiB)"
+    assert sentences.where(8, 8192, sizes) == "at all measured sizes (8 B to 8 KiB)"
     assert sentences.where(8, 4096, sizes) == "up to 4 KiB"
     assert sentences.where(64, 8192, sizes) == "from 64 B up"
     assert sentences.where(64, 4096, sizes) == "from 64 B to 4 KiB"

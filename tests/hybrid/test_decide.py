@@ -70,7 +70,7 @@ def test_equal_layouts_are_not_told_apart() -> None:
     found = decide(launches({flat: 1.0, two: 1.0}, noise=0.05), [flat, two], 0.95)
     assert found is not None
     assert "nothing is proven faster" in found.conclusion
-    assert "not told apart" in found.ranks[1].why
+    assert "shows no difference from" in found.ranks[1].why
     assert found.reasons(1) == [f"{found.ranks[1].why}."]
 
 

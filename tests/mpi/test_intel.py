@@ -62,7 +62,7 @@ def test_a_preset_is_measured_for_its_own_collective_alone() -> None:
     settings, said = fold([setting], described(), 1, 4, "allreduce")
     assert (settings, said) == (
         [Setting()],
-        ["I_MPI_ADJUST_BCAST has no effect on allreduce: measured once, without it."],
+        ["I_MPI_ADJUST_BCAST has no effect on allreduce: left out there."],
     )
 
 

@@ -72,7 +72,7 @@ def test_two_ranks_on_one_numa_node_are_bound_by_mpirun_itself() -> None:
 def test_ucx_thresholds_have_no_effect_with_ob1() -> None:
     folded, sentences = one({"pml": "ob1", "UCX_RNDV_THRESH": "16kb"}, small(devices=[FAST]))
     assert folded == Setting({"pml": "ob1"})
-    assert sentences == ["UCX_RNDV_THRESH has no effect with pml=ob1: measured once, without it."]
+    assert sentences == ["UCX_RNDV_THRESH has no effect with pml=ob1: left out there."]
 
 
 def test_ob1_is_the_default_without_a_fast_network_and_ucx_with_one() -> None:
@@ -81,7 +81,7 @@ def test_ob1_is_the_default_without_a_fast_network_and_ucx_with_one() -> None:
     assert one({"pml": "ob1"}, small(devices=[FAST]))[0] == Setting({"pml": "ob1"})
     folded, sentences = one({"pml": "ucx", "UCX_RNDV_THRESH": "8kb"}, small(devices=[FAST]))
     assert folded == Setting({"UCX_RNDV_THRESH": "8kb"})
-    assert sentences == ["pml=ucx is what Open MPI chooses here by itself: measured once, without it."]
+    assert sentences == ["pml=ucx is what Open MPI chooses here by itself: not measured twice."]
     assert one({"UCX_RNDV_THRESH": "8kb"}, small())[0] == DEFAULT
 
 
@@ -110,7 +110,7 @@ def test_defaults_are_measured_once() -> None:
         [DEFAULT, Setting({"UCX_RNDV_THRESH": "auto"}), Setting({"btl_sm_eager_limit": "4096"})], machine, 1, 4
     )
     assert kept == [DEFAULT]
-    assert "UCX_RNDV_THRESH=auto is its default: measured once, without it." in sentences
+    assert "UCX_RNDV_THRESH=auto is its default: not measured twice." in sentences
 
 
 def test_a_default_of_the_users_own_counts() -> None:
@@ -123,7 +123,7 @@ def test_what_is_not_here_is_folded_or_left_out() -> None:
     folded, sentences = one({"coll_hcoll_enable": "0"}, small())
     assert folded == DEFAULT
     assert sentences == [
-        "coll_hcoll_enable has no effect here (Open MPI 5.0.11 has no coll/hcoll component): measured once, without it."
+        "coll_hcoll_enable has no effect here (Open MPI 5.0.11 has no coll/hcoll component): left out there."
     ]
     folded, sentences = one({"coll": "hcoll"}, small())
     assert folded is None
@@ -175,7 +175,7 @@ def test_ucc_is_a_matter_of_the_launch_before_6_0() -> None:
 def test_components_that_do_not_implement_a_collective() -> None:
     folded, sentences = one({"coll": "sm"}, small(), collective="alltoall")
     assert folded == DEFAULT
-    assert sentences == ["coll=sm does not implement alltoall: measured once, without it."]
+    assert sentences == ["coll=sm does not implement alltoall: left out there."]
     assert one({"coll": "sm"}, small(), collective="bcast")[0] == Setting({"coll": "sm"})
 
 
@@ -209,7 +209,7 @@ def test_an_algorithm_keeps_its_component() -> None:
 def test_what_concerns_several_nodes_has_no_effect_on_one() -> None:
     folded, sentences = one({"coll_han_priority": "0"}, small(nodes=4), 1, 4)
     assert folded == DEFAULT
-    assert sentences == ["coll_han_priority has no effect on one node: measured once, without it."]
+    assert sentences == ["coll_han_priority has no effect on one node: left out there."]
     assert one({"coll_han_priority": "0"}, small(nodes=4), 4, 4)[0] == Setting({"coll_han_priority": "0"})
 
 

@@ -59,9 +59,12 @@ def test_anything_else_is_refused_with_one_line(tmp_path: Path, content: bytes) 
 
 
 def test_what_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="cannot be read: No such file"):
+    with pytest.raises(UserError, match="there is no such file; unisono profile writes a profile"):
         import_profile(tmp_path / "none")
     with pytest.raises(UserError, match="is a directory without"):
+        import_profile(tmp_path)
+    (tmp_path / "app.profile").write_bytes(b"PK\x03\x04")
+    with pytest.raises(UserError, match=r"is a directory; name the file in it: .*app\.profile"):
         import_profile(tmp_path)
 
 

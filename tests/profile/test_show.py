@@ -186,10 +186,15 @@ def test_names_with_markup_are_shown_as_they_are() -> None:
 
 
 def test_as_is_profiled_and_the_cost_of_recording() -> None:
-    assert overhead(ft()).startswith("32.41 s as-is, 32.74 s profiled (+1 %); recording costs 90 ns a call")
+    assert overhead(ft()).startswith(
+        "32.41 s without the recorder, 32.74 s with it (+1 %); recording costs 90 ns a call"
+    )
     assert overhead(profile(row(time=1))) == ""
     three = dataclasses.replace(ft().origin, as_is=(3.0, 1.0, 2.0), profiled=1.9, overhead_ns=math.nan)
-    assert overhead(dataclasses.replace(ft(), origin=three)) == "2 s as-is (median of 3), 1.9 s profiled (-5 %)"
+    assert (
+        overhead(dataclasses.replace(ft(), origin=three))
+        == "2 s without the recorder (median of 3), 1.9 s with it (-5 %)"
+    )
 
 
 def test_the_document_holds_everything_and_is_json() -> None:

@@ -76,6 +76,8 @@ def test_a_rule_whose_gain_is_not_proven_is_explained() -> None:
     call = tuned("ring")
     assert said in re.sub(r"\s+", " ", shown(tuning(plan(rules=(rule("allreduce", 0, None, call, gain=1.05),)))))
     assert said not in re.sub(r"\s+", " ", shown(tuning(plan(rules=(rule("allreduce", 0, None, call, gain=1.5),)))))
+    default = replace(rule("allreduce", 0, None, call), gain=Interval(1, 1, 1))
+    assert said not in re.sub(r"\s+", " ", shown(tuning(plan(rules=(default,))))), "the default itself claims no gain"
 
 
 def test_where_a_proof_can_be_made_is_said_of_as_many_nodes_as_it_takes() -> None:

@@ -137,7 +137,7 @@ class Changes:
         """For a terminal."""
         table = Table(title=_("Calls before and after, all ranks together"), title_justify="left")
         table.add_column(_("call"), overflow="fold")
-        for name in (_("before"), _("after"), _("of the whole"), _("waiting before"), _("after"), ""):
+        for name in (_("before"), _("after"), _("change of the whole"), _("waiting before"), _("waiting after"), ""):
             table.add_column(name, justify="left" if not name else "right")
         for call in self.calls[:SHOWN]:
             table.add_row(

@@ -31,7 +31,7 @@ def unusable(run: Run, budget: float | None) -> UserError:
             ).format(budget=budget)
         )
     return UserError(
-        _("the program fails as it is, without any setting: {status}: {reason}").format(
+        _("the program fails by itself, without any setting of Unisono ({status}): {reason}").format(
             status=_(run.status), reason=translated(run.reason)
         )
     )

@@ -146,7 +146,8 @@ def open_journal(
     if pairs < LEAST_PAIRS:
         raise UserError(
             _(
-                "runs: {pairs} are too few, because the largest and the smallest are dropped; use {least_pairs} or more"
+                "--runs: {pairs} are too few, because the largest and the smallest are dropped; use {least_pairs} or "
+                "more"
             ).format(pairs=pairs, least_pairs=LEAST_PAIRS)
         )
     if not files.journal.exists():

@@ -33,7 +33,7 @@ from unisono.core.vocabulary import Case, Condition, Setting
 from unisono.machine.description import Machine
 from unisono.profile.file import load, save
 from unisono.profile.recorded import Profile
-from unisono.tuning import read, write
+from unisono.tuning import read, words, write
 from unisono.tuning.contents import Tuning
 
 MOST_ROUNDS = 4
@@ -334,7 +334,7 @@ class Optimizer:
                     LEAST_PAIRS, min(self.journal.pairs, int(self.left / self._one_trial * LEAST_PAIRS))
                 )
             self.world.say(
-                _("Round {number}: trying {setting}").format(number=number, setting=translated(str(prediction.launch)))
+                _("Round {number}: trying {setting}").format(number=number, setting=words.launch(prediction.launch))
             )
             self._prove(trial, line, tuned, prediction.launch)
             if self._kept(trial, round, cut):

@@ -33,7 +33,7 @@ from unisono.measure.steady import Steady
 from unisono.measure.succession import Succession
 from unisono.tuning.choice import choose
 from unisono.tuning.contents import Tuning
-from unisono.tuning.plans import Plan
+from unisono.tuning.plans import Plan, gain_words
 
 _GIVE_UP = 2
 """Failed launches of one side after which a case is given up."""
@@ -128,11 +128,10 @@ class Proof:
         }
 
     def render(self) -> Group:
-        """For a terminal."""
-        table = Table(title=_("Default against tuned, on fresh launches in turns"), title_justify="left")
-        interval = _("{confidence} interval").format(confidence=f"{self.confidence:.0%}")
+        """For a terminal, as `unisono show` shows it later."""
+        table = Table(title=_("Proof: default against tuned, on fresh launches in turns"), title_justify="left")
         ratio, launches = _("default / tuned"), _("launches")
-        for name in (_("collective"), _("ranks"), ratio, interval, launches, _("verdict")):
+        for name in (_("collective"), _("ranks"), ratio, launches, _("verdict")):
             table.add_column(name, justify="right" if name in (ratio, launches) else "left")
         for case in self.cases:
             gain = case.gain
@@ -140,8 +139,7 @@ class Proof:
             cells = (
                 case.collective,
                 f"{case.nodes} x {case.ppn}",
-                f"{gain.mid:.3f}",
-                _("{low:.3f} to {high:.3f}").format(low=gain.low, high=gain.high),
+                gain_words(gain),
                 _("{count} each").format(count=case.launches) if case.launches else "-",
                 _(case.verdict),
             )

@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from unisono.advise.paired import LEAST_PAIRS, ratio_interval, trimmed_mean, verdict
+from unisono.core.display import percent_range
 from unisono.core.errors import LaunchError, UserError
 from unisono.core.interval import Interval
 from unisono.core.language import N_, _, translated
@@ -188,12 +189,12 @@ class Verification:
         table.add_column()
         table.add_column(_("median"), justify="right", overflow="fold")
         table.add_column(_("each run"), overflow="fold")
-        for name, tuned in ((_("as-is"), False), (_("tuned"), True)):
+        for name, tuned in ((_("as it is"), False), (_("tuned"), True)):
             side = self._side(tuned=tuned)
             table.add_row(name, _seconds(side["median"]), "  ".join(map(_seconds, side["values"])))
         lines = [
             Text(
-                (_("tuned run {status}: {reason}") if run.tuned else _("as-is run {status}: {reason}")).format(
+                (_("tuned run {status}: {reason}") if run.tuned else _("run as it is {status}: {reason}")).format(
                     status=translated(run.status), reason=translated(run.reason)
                 )
             )
@@ -212,19 +213,24 @@ class Verification:
         if not self.told:
             return _(
                 "No answer: runs of the same command differ too much for {count} pairs of runs to show anything; "
-                "as-is / tuned is {low:.3g} to {high:.3g}, with {confidence:.0%} confidence. Use more --runs, or "
+                "as it is / tuned is {low:.3g} to {high:.3g}, with {confidence:.0%} confidence. Use more --runs, or "
                 "a quieter machine."
             ).format(count=len(self._pairs), low=self.gain.low, high=self.gain.high, confidence=self.confidence)
-        return _(
-            "{verdict}: {improvement:+.1%} ({low:+.1%} to {high:+.1%} with {confidence:.0%} confidence), "
-            "from as-is / tuned of {count} pairs of runs."
+        said = _(
+            "{verdict}: as it is / tuned is {mid:.3f} ({low:.3f} to {high:.3f} with {confidence:.0%} confidence) over "
+            "{count} pairs of runs"
         ).format(
             verdict={"faster": _("Faster"), "slower": _("Slower")}.get(self.verdict, _("No difference shown")),
-            improvement=self.improvement,
-            low=self.gain.low - 1,
-            high=self.gain.high - 1,
+            **asdict(self.gain),
             confidence=self.confidence,
             count=len(self._pairs),
+        )
+        if self.verdict != "faster":
+            return _("{clauses}.").format(clauses=said)
+        # As advise predicts it, so that the two can be compared.
+        saved = Interval(*(1 - 1 / end for end in (self.gain.mid, self.gain.low, self.gain.high)))
+        return _("{clauses}; the tuned runs save {saving} of the time.").format(
+            clauses=said, saving=percent_range(saved)
         )
 
 

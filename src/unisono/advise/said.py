@@ -12,10 +12,11 @@ from unisono.core.display import percent
 from unisono.core.language import _
 from unisono.core.vocabulary import Setting
 from unisono.profile.late import late_sentence
+from unisono.tuning import words
 
 
 def named(launch: Setting) -> str:
-    return str(launch) if launch else _("the default launch setting with its rules")
+    return words.launch(launch) if launch else _("the default launch setting with its rules")
 
 
 def spot_sentence(mix: Mix, spot: Spot) -> str:

@@ -11,7 +11,8 @@ from rich.text import Text
 from unisono.advise.advice import Advice
 from unisono.advise.said import named, waiting_words
 from unisono.core.display import percent, percent_range
-from unisono.core.language import _, ngettext, translated
+from unisono.core.language import _, ngettext
+from unisono.tuning import words
 
 SHOWN = 8
 """Hot spots in the table."""
@@ -41,7 +42,7 @@ def _spot_table(advice: Advice) -> Table:
         if found is not None and found.predictable:
             saves = percent_range(found.saving)
         elif found is not None and (found.unknown or found.effect is not None):
-            saves = _("not measured") if found.effect is None else _("not predictable")
+            saves = _("not measured") if found.effect is None else _("too uncertain")
         table.add_row(
             Text(spot.name),
             f"{spot.case.nodes} x {spot.case.ppn}" if spot.case else "",
@@ -83,8 +84,8 @@ def _plan_table(advice: Advice) -> Table:
         chosen = prediction is advice.chosen
         table.add_row(
             ">" if chosen else "",
-            Text(translated(str(prediction.launch))),
-            percent_range(prediction.saving) if prediction.predictable else _("not predictable"),
+            Text(words.launch(prediction.launch)),
+            percent_range(prediction.saving) if prediction.predictable else _("too uncertain"),
             style="bold" if chosen else "",
         )
     return table

@@ -24,7 +24,7 @@ from unisono.core.vocabulary import Setting
 from unisono.machine.fingerprint import shown
 from unisono.profile.file import load
 from unisono.profile.recorded import Profile
-from unisono.tuning import read
+from unisono.tuning import read, words
 
 _SPOTS = 6
 _ANSWERS = {
@@ -72,7 +72,7 @@ class Story:
             answer = _ANSWERS.get(self.outcome, N_("Nothing is proven yet: the program stays as it is, at {time}."))
             return f"{_(answer).format(time=f'{before:.4g} s')} {_whole(why)}".rstrip()
         launch = self.accepted[-1].launch
-        now = translated(str(Setting(launch))) if launch else _("rules for its collectives")
+        now = words.launch(Setting(launch)) if launch else _("rules for its collectives")
         if proof is None or proof.gain is None or proof.improvement is None:
             steps = _(" then ").join(f"{t.improvement:+.1%}" for t in self.accepted if t.improvement is not None)
             return _("Faster in {count} proven steps ({steps}), now with {setting}.").format(
@@ -182,12 +182,12 @@ class Story:
                 if trial.gain is not None:
                     measured, least, most = trial.gain
                     gain = _("{mid:.3f} ({low:.3f} to {high:.3f})").format(mid=measured, low=least, high=most)
-                setting = translated(str(Setting(trial.launch))) if trial.launch else _("rules only")
-                saving = percent_range(Interval(mid, low, high)) if trial.predictable else _("not predictable")
+                setting = words.launch(Setting(trial.launch)) if trial.launch else _("rules only")
+                saving = percent_range(Interval(mid, low, high)) if trial.predictable else _("too uncertain")
                 verdict = _(trial.verdict) if trial.verdict else _("not finished")
                 if may_gain(trial):  # that runs show no difference is not that there is none
                     verdict = _("undecided")
-                rows.append(f"| {number} | `{setting}` | {saving} | {gain} | {verdict} |")
+                rows.append(f"| {number} | {setting} | {saving} | {gain} | {verdict} |")
         ends = [
             _("Round {number}: {what}").format(number=n, what=_whole(round.ended))
             for n, round in enumerate(self.journal.rounds, start=1)

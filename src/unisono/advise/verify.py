@@ -83,7 +83,8 @@ def check_asked(metric: str | None, runs: int) -> Metric:
     if runs < LEAST_PAIRS:
         raise UserError(
             _(
-                "runs: {runs} are too few, because the largest and the smallest are dropped; use {least_pairs} or more"
+                "--runs: {runs} are too few, because the largest and the smallest are dropped; use {least_pairs} or "
+                "more"
             ).format(runs=runs, least_pairs=LEAST_PAIRS)
         )
     return Metric(metric)
@@ -105,7 +106,7 @@ def _give_up_as_is(done: Sequence[Run]) -> None:
                 )
             )
         raise UserError(
-            _("the program fails as it is, without any setting: {status}: {reason}").format(
+            _("the program fails by itself, without any setting of Unisono ({status}): {reason}").format(
                 status=_(as_is[0].status), reason=translated(as_is[0].reason)
             )
         )

@@ -138,7 +138,7 @@ def verify_profile(
 
     def progress(pair: int, tuned: bool) -> None:
         console.print(
-            (_("  profiling run {number}, tuned") if tuned else _("  profiling run {number}, as is")).format(
+            (_("  profiling run {number}, tuned") if tuned else _("  profiling run {number}, as it is")).format(
                 number=pair + 1
             ),
             markup=False,

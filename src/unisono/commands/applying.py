@@ -264,7 +264,7 @@ def verify(
     def progress(done: Run) -> None:
         value = f"{done.value:.6g} s" if done.value is not None else _(done.status)
         console.print(
-            (_("  run {number}, tuned: {value}") if done.tuned else _("  run {number}, as is: {value}")).format(
+            (_("  run {number}, tuned: {value}") if done.tuned else _("  run {number}, as it is: {value}")).format(
                 number=done.pair + 1, value=value
             ),
             markup=False,

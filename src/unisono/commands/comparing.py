@@ -23,18 +23,18 @@ class Wishes:
 
     output: Path | None
     json: bool
-    study: str | None
     budget: str | None
     resume: bool
     collectives: list[str]
     ppn: int | None
     sizes: list[str]
     hosts: str | None
+    study: str | None = None
+    """What --mpis measures: a study file, or the name of a ready-made study; it is the argument of the command."""
 
     def only_with_mpis(self) -> list[str]:
         """The options given that only `--mpis` has."""
         given = {
-            "--study": self.study is not None,
             "--budget": self.budget is not None,
             "--resume": self.resume,
             "--collective": bool(self.collectives),
@@ -57,7 +57,7 @@ def compare(paths: Sequence[Path], mpis: str | None, wishes: Wishes) -> int:
             )
         _compare_files(paths, output=wishes.output, json=wishes.json)
         return 0
-    named = [str(path) for path in paths] + ([wishes.study] if wishes.study is not None else [])
+    named = [str(path) for path in paths]
     if len(named) > 1 or any(name.endswith(".db") for name in named):
         raise UserError(
             _(

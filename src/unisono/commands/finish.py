@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -68,15 +69,19 @@ class Outcome:
             return _("the tuning in the forms that Open MPI, UCX, a shell, mpirun and our library read")
         return _("the tuning in the forms that {mpi}, a shell and our library read").format(mpi=family.NAME)
 
-    def print(self, console: Console) -> None:
+    def print(self, console: Console, *, said: Collection[str] = ()) -> None:
         """The decision, what was disqualified, the proof, and where everything is. What single parameters do to a
         case is some dozens of sentences, between the decision and its proof: `unisono show` and the report have them.
+        `said`: notes that were printed before measuring, as what is left out and why, and are not printed again.
         """
         proven = self.proof is not None
         main = [one for one in self.tuning.finding if one.case is None or one.kind == "disqualified"]
         rest = len(self.tuning.finding) - len(main)
-        here = tuple(one for one in main if not (proven and one.kind == REPRODUCED))
-        shown = self.tuning.model_copy(update={"finding": here, **({"proof": ()} if proven else {})})
+        here = tuple(one for one in main if one.text not in said and not (proven and one.kind == REPRODUCED))
+        conditions = self.tuning.conditions
+        conditions = conditions.model_copy(update={"notes": tuple(one for one in conditions.notes if one not in said)})
+        changed = {"finding": here, "conditions": conditions, **({"proof": ()} if proven else {})}
+        shown = self.tuning.model_copy(update=changed)
         console.print(show(shown, proven=proven))
         if rest:
             sentence = ngettext(

@@ -86,7 +86,7 @@ def tune(wishes: Wishes) -> int:
     if wishes.json:
         print_json(outcome.as_dict())
     else:
-        outcome.print(out())
+        outcome.print(out(), said=found.said)
     return 0
 
 
@@ -102,6 +102,8 @@ class Measured:
     files: Outputs
     settled: bool
     """Whether the search came to its end; False when the budget ended it first."""
+    said: tuple[str, ...] = ()
+    """Notes of the study that were printed before measuring."""
 
     def finish(self, *, verify: bool) -> Outcome:
         """Decides, writes the tuning in every form, and proves it if asked to."""
@@ -130,9 +132,10 @@ def measured(wishes: Wishes, *, silent: bool = False) -> Iterator[Measured]:
         matrix = _matrix(asked, store.machine, ours)
         if not silent:
             _say(err(), store, asked, matrix, continued is not None)
+        said = () if silent else tuple(matrix.notes)
         budget = _budget(study or asked, wishes)
         settled = _measure(budget, store, asked, machine, matrix, program, ours)
-        yield Measured(store, asked, machine, program, files, settled)
+        yield Measured(store, asked, machine, program, files, settled, said)
 
 
 def _budget(study: Study, wishes: Wishes) -> float | None:

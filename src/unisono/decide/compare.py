@@ -151,7 +151,7 @@ class Comparison:
         for name in (_("case"), _("size"), _("compared"), _("fastest"), _("ahead of the next")):
             grid.add_column(name, overflow="fold")
         for found in self.fastest:
-            ahead = _("not told apart")
+            ahead = _("no difference shown")
             if found.over_next is not None:
                 ahead = gain_words(found.over_next)
             names = listed([translated(name) for name in found.labels])

@@ -38,11 +38,11 @@ def by(low: float, high: float) -> str:
 
 
 def where(first: int, last: int, sizes: Sequence[int]) -> str:
-    """ "up to 4 KiB", "from 8 KiB up", "from 64 B to 4 KiB", "at 8 KiB", "at all sizes (8 B to 1 MiB)"."""
+    """ "up to 4 KiB", "from 8 KiB up", "from 64 B to 4 KiB", "at 8 KiB", "at all measured sizes (8 B to 1 MiB)"."""
     if first == last:
         return N_("at {size}").format(size=format_size(first))
     if first == sizes[0] and last == sizes[-1]:
-        return N_("at all sizes ({first} to {last})").format(first=format_size(first), last=format_size(last))
+        return N_("at all measured sizes ({first} to {last})").format(first=format_size(first), last=format_size(last))
     if first == sizes[0]:
         return N_("up to {size}").format(size=format_size(last))
     if last == sizes[-1]:
@@ -153,10 +153,16 @@ def untold(parameters: Mapping[Case, Sequence[str]]) -> str:
     }
     cases = [(case, ", ".join(whole.get(name, name) for name in names)) for case, names in parameters.items()]
     listed = [f"{case}: {names}" for case, names in cases[:_LISTED]] + ["..."] * (len(cases) > _LISTED)
+    count = sum(map(len, parameters.values()))
+    if count == 1:
+        return N_(
+            "One of the effects that the study looked for is too small to be told from noise ({cases}): measure "
+            "longer, or on a quieter machine."
+        ).format(cases=listed[0])
     return N_(
         "{count} of the effects that the study looked for are too small to be told from noise ({cases}): measure "
         "longer, or on a quieter machine."
-    ).format(count=sum(map(len, parameters.values())), cases="; ".join(listed))
+    ).format(count=count, cases="; ".join(listed))
 
 
 def never(settings: Sequence[str]) -> str:

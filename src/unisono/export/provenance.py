@@ -16,7 +16,7 @@ def provenance(tuning: Tuning, plan: Plan) -> list[str]:
     gains = ", ".join(f"{name} {gain_words(gain)}" for name, gain in plan.gain.items())
     basis = "Predicted" if plan.predicted else "Simulated" if tuning.simulated else "Measured"
     lines = [
-        f"Made by {tuning.made_by} from the tuning {tuning.name!r} of {tuning.created}",
+        f"Made by {tuning.made_by} from the tuning {tuning.name!r} of {tuning.made}",
         f"(study {study.name!r}, method {study.method}, id {study.id}).",
         f"Plan: {plan.nodes} x {plan.ppn} ranks, launch setting: {plan.launch}.",
         f"{basis} gain over the default: {gains}.",

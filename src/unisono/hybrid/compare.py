@@ -72,7 +72,7 @@ class Comparison:
             ratio = f"{low:.2f}" if round(low, 2) == round(high, 2) else f"{low:.2f}–{high:.2f}"
             said = [N_("faster in {faster}").format(faster=faster)] if faster else []
             said += [N_("slower in {slower}").format(slower=slower)] if slower else []
-            said += [N_("not told apart in {same}").format(same=same)] if same else []
+            said += [N_("no difference shown in {same}").format(same=same)] if same else []
             sentence = N_(
                 "{other} is {ratio} times as fast as {reference}: {said} of {count} comparisons, each of the "
                 "same layout on as many cores"

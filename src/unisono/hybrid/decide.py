@@ -19,7 +19,7 @@ from unisono.hybrid.variants import Variant
 _WORTH_SAYING = 0.02
 """Of the reference's time: smaller shares explain nothing."""
 
-_ALIKE = "not told apart from "
+_ALIKE = "shows no difference from "
 
 _WORDS = {
     "computing": N_("computing {change:+.0%}"),
@@ -87,9 +87,9 @@ class Decision:
         said = [f"{rank.why}." for rank in others if rank.name not in alike]
         if alike:
             sentence = (
-                N_("{names} is not told apart from {other}.")
+                N_("{names} shows no difference from {other}.")
                 if len(alike) == 1
-                else N_("{names} are not told apart from {other}.")
+                else N_("{names} show no difference from {other}.")
             )
             said.append(sentence.format(names=", ".join(alike), other=best.name))
         return said
@@ -217,7 +217,7 @@ def _why(rank: Rank, best: Rank, behind: Interval) -> str:
     Parts are of the best one's time; `behind` is best / this.
     """
     if behind.high >= 1:
-        return N_("{name} is not told apart from {other}").format(name=rank.name, other=best.name)
+        return N_("{name} shows no difference from {other}").format(name=rank.name, other=best.name)
     longer = rank.seconds / best.seconds - 1
     said = N_("{name} takes {longer:.0%} longer than {other}").format(name=rank.name, longer=longer, other=best.name)
     if not rank.parts or not best.parts:

@@ -60,7 +60,10 @@ def own_line(machine: Machine, variant: Variant, words: Sequence[str]) -> Comman
         return line(machine, variant, filled)
     if not any("{" in word for word in words):
         raise UserError(
-            _("the command starts its ranks itself: say how many with {ranks}, and {threads} if it needs it")
+            _(
+                "the command starts its ranks itself: leave {launcher} and its options out, because Unisono starts the "
+                "ranks, or write {{ranks}} for their number (and {{threads}} if the program needs it)"
+            ).format(launcher=next(word for word in filled if may_start_ranks(word)))
         )
     return Command(filled, threads_environment(variant.layout), None, [])
 

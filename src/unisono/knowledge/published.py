@@ -132,7 +132,7 @@ class Published(_Part):
             out.append(_("faster than the default {sizes}").format(sizes=self.gains.text()))
         said = {"NPS": self.nps, _("placement"): self.placement, "UCC": self.ucc, "HCOLL": self.hcoll}
         out += [f"{name}: {text}" for name, text in said.items() if text and text != "-"]
-        proof = _("{what}: {as_is:g} s as-is, {tuned:g} s tuned ({improvement:.1%})")
+        proof = _("{what}: {as_is:g} s untuned, {tuned:g} s tuned ({improvement:.1%})")
         out += [proof.format(what=p.what, as_is=p.as_is, tuned=p.tuned, improvement=p.improvement) for p in self.proof]
         return [*out, f"({self.source.publisher}: {self.source.title})"]
 

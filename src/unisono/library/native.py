@@ -80,9 +80,9 @@ def built(target: Target, mpicc: str | None, progress: Callable[[str], None] | N
             _build(mpicc, source, Path(folder), target).replace(kept)
     except OSError as error:
         raise UserError(
-            _("{filename}: cannot keep {what}: {strerror}").format(
-                filename=error.filename or kept.parent, what=target.what, strerror=error.strerror
-            )
+            _(
+                "{filename}: cannot keep {what}: {strerror}; set XDG_CACHE_HOME to a directory that you may write"
+            ).format(filename=error.filename or kept.parent, what=target.what, strerror=error.strerror)
         ) from error
     _prune(kept)
     return kept

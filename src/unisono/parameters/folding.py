@@ -106,18 +106,18 @@ def _components(setting: Setting, here: _Here) -> _Folded:
         ).format(name=name)
     if here.collective is not None and here.collective not in component.serves:
         return setting.without("coll"), (
-            N_("coll={name} does not implement {collective}: measured once, without it.").format(
+            N_("coll={name} does not implement {collective}: left out there.").format(
                 name=name, collective=here.collective
             )
         )
     if component.nodes == "several" and (here.nodes == 1 or here.ppn == 1):
         where = N_("on one node") if here.nodes == 1 else N_("with one rank a node")
-        return setting.without("coll"), N_("coll={name} does not serve {where}: measured once, without it.").format(
+        return setting.without("coll"), N_("coll={name} does not serve {where}: left out.").format(
             name=name, where=where
         )
     if component.nodes == "one" and here.nodes > 1:
         return setting.without("coll"), N_(
-            "coll={name} serves ranks of one node only: measured once, without it."
+            "coll={name} serves ranks of one node only: left out on several nodes."
         ).format(name=name)
     if name == "ucc" and mpi and not at_least(mpi.version, "6.0.0"):
         return setting.without("coll") | {"coll_ucc_enable": "1"}, (
@@ -125,7 +125,7 @@ def _components(setting: Setting, here: _Here) -> _Folded:
         )
     if "algorithm" not in setting and name == default_component(here.machine, here.nodes, here.ppn, setting):
         return setting.without("coll"), N_(
-            "coll={name} is the component that serves here anyway: measured once, without it."
+            "coll={name} is the component that serves here anyway: not measured twice."
         ).format(name=name)
     return setting, ""
 
@@ -173,7 +173,7 @@ def _algorithms(setting: Setting, here: _Here) -> _Folded:
             ).format(ranks=here.ranks)
         )
     if setting.get("segment") == "0":
-        return setting.without("segment"), N_("segment=0 is its default: measured once, without it.")
+        return setting.without("segment"), N_("segment=0 is its default: not measured twice.")
     return setting, ""
 
 
@@ -201,13 +201,13 @@ def _without_effect(setting: Setting, here: _Here) -> _Folded:
             continue
         parameter = require_known(name, here.machine)
         if parameter.serves and here.collective is not None and here.collective not in parameter.serves:
-            return setting.without(name), N_("{name} has no effect on {collective}: measured once, without it.").format(
+            return setting.without(name), N_("{name} has no effect on {collective}: left out there.").format(
                 name=name, collective=here.collective
             )
         for need in parameter.needs:
             reason = _ineffective(need, setting, here)
             if reason:
-                return setting.without(name), N_("{name} has no effect {reason}: measured once, without it.").format(
+                return setting.without(name), N_("{name} has no effect {reason}: left out there.").format(
                     name=name, reason=reason
                 )
     return setting, ""
@@ -245,9 +245,9 @@ def _defaults(setting: Setting, here: _Here) -> _Folded:
             continue
         if name == "pml":
             return setting.without(name), N_(
-                "pml={value} is what Open MPI chooses here by itself: measured once, without it."
+                "pml={value} is what Open MPI chooses here by itself: not measured twice."
             ).format(value=value)
-        return setting.without(name), N_("{name}={value} is its default: measured once, without it.").format(
+        return setting.without(name), N_("{name}={value} is its default: not measured twice.").format(
             name=name, value=value
         )
     return setting, ""
@@ -262,10 +262,7 @@ def _placements(setting: Setting, here: _Here) -> _Folded:
         return setting | {"placement": same}, sentence
     if value == "block" and is_default_binding(here.machine, here.nodes, here.ppn):
         return setting.without("placement"), (
-            N_(
-                "mpirun by itself binds two ranks to the first two cores, as placement=block: measured "
-                "once, without it."
-            )
+            N_("mpirun by itself binds two ranks to the first two cores, as placement=block: not measured twice.")
         )
     return setting, ""
 

@@ -67,7 +67,7 @@ def _about(profile: Profile) -> Table:
         table.add_row(_("time"), Text(_wall(profile)))
     cost = overhead(profile)
     if cost:
-        table.add_row(_("profiler"), Text(cost))
+        table.add_row(_("recorder"), Text(cost))
     if origin.dropped:
         text = _("{calls} calls did not fit into the recorder's tables and are missing").format(
             calls=f"{origin.dropped:,}"
@@ -109,9 +109,9 @@ def overhead(profile: Profile) -> str:
     if origin.as_is and not math.isnan(origin.profiled):
         as_is = statistics.median(origin.as_is)
         change = origin.profiled / as_is - 1 if as_is > 0 else math.nan
-        said = _("{as_is} as-is, {profiled} profiled ({change})")
+        said = _("{as_is} without the recorder, {profiled} with it ({change})")
         if len(origin.as_is) > 1:
-            said = _("{as_is} as-is (median of {count}), {profiled} profiled ({change})")
+            said = _("{as_is} without the recorder (median of {count}), {profiled} with it ({change})")
         shown = "{:.4g}".format if origin.metric else seconds
         parts.append(
             said.format(

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from unisono.core.errors import UserError
 from unisono.core.fields import collective_given
 from unisono.core.language import _
+from unisono.core.names import close_names
 from unisono.core.sizes import parse_size
 from unisono.core.toml import explain_validation
 from unisono.core.vocabulary import CALL_SCOPE, Level
@@ -23,11 +24,11 @@ def find(name: str) -> Study:
         known = ready_made(name)
         if known is None:
             names = ", ".join(ready_made_names())
-            raise UserError(
-                _("{name}: no such study file; ready-made studies are {names}").format(
-                    name=name or _("no name"), names=names
-                )
-            )
+            near = close_names(name, ready_made_names())
+            said = _("{name}: no such study file; ready-made studies are {names}")
+            if near:
+                said = _("{name}: no such study file; did you mean {near}? Ready-made studies are {names}")
+            raise UserError(said.format(name=name or _("no name"), near=near[0] if near else "", names=names))
         path = known
     return read_study(path)[0]
 

@@ -196,8 +196,8 @@ def _check_fits(study: Study, machine: Machine, nodes: int, ppn: int) -> None:
     if nodes > len(machine.nodes):
         raise UserError(
             _(
-                "the study needs {nodes} nodes, but only {count} are known here; run inside a job with enough "
-                "nodes, or name them with --hosts"
+                "the study needs {nodes} nodes, and the number of nodes known here is {count}; run inside a job with "
+                "enough nodes, or name them with --hosts"
             ).format(nodes=nodes, count=len(machine.nodes))
         )
     if ppn > len(machine.cpus) and not study.cases.oversubscribe:

@@ -181,6 +181,11 @@ class Tuning(Part):
     """Of these plans as they stand; empty: none was made, or none is kept."""
     finding: tuple[WrittenFinding, ...] = ()
 
+    @property
+    def made(self) -> str:
+        """`created` as people read it: "2026-11-27 19:58 UTC"."""
+        return self.created[:16].replace("T", " ") + " UTC"
+
     @model_validator(mode="after")
     def _consistent(self) -> Tuning:
         if not self.plan and not self.layout:

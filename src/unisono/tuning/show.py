@@ -91,15 +91,16 @@ def _about(tuning: Tuning) -> Table:
     table.add_row(_("tuning"), Text(tuning.name, style="bold"))
     if tuning.simulated:
         table.add_row(_("SIMULATED"), Text(translated(words.SIMULATED), style="bold yellow"))
-    created = tuning.created[:16].replace("T", " ") + " UTC"
-    table.add_row(_("made"), Text(_("{created} by {made_by}").format(created=created, made_by=tuning.made_by)))
+    table.add_row(_("made"), Text(_("{created} by {made_by}").format(created=tuning.made, made_by=tuning.made_by)))
     if tuning.mpi is not None:
         table.add_row("MPI", Text(tuning.mpi.words))
     table.add_row(_("study"), Text(f"{study.name}, {study.method}, id {study.id}"))
-    kept = _("unless beaten by {margin:.0%} with {confidence:.0%} confidence")
+    kept = _("a setting has to beat the default by {margin:.0%}, with {confidence:.0%} confidence")
     if tuning.simulated:
-        kept = _("unless beaten by {margin:.0%}; each was simulated once and would be the same again")
-    table.add_row(_("default kept"), kept.format(margin=study.margin, confidence=study.confidence))
+        kept = _(
+            "a setting has to beat the default by {margin:.0%}; each was simulated once and would be the same again"
+        )
+    table.add_row(_("margin"), kept.format(margin=study.margin, confidence=study.confidence))
     conditions = tuning.conditions
     ranks = ", ".join(map(str, conditions.ranks))
     measured = (
@@ -195,7 +196,7 @@ def _rules(tuning: Tuning, plan: Plan) -> Group:
     if not plan.rules:
         table.add_row(_("all"), _("all sizes"), words.by_itself(), "", "")
     said = [_("sure: the probability that no other setting is more than 5% faster")] if plan.predicted else []
-    if not plan.predicted and any(rule.gain.low <= 1 <= rule.gain.high for rule in plan.rules):
+    if not plan.predicted and any(rule.gain.low <= 1 <= rule.gain.high and not rule.gain.exact for rule in plan.rules):
         said.append(
             _(
                 "An interval that contains 1: at these sizes the gain over the default is not proven. The rule is "

@@ -46,6 +46,12 @@ def import_profile(path: Path) -> Profile:
     """
     if path.is_dir():
         path = _in_directory(path)
+    if not path.exists() and not path.is_symlink():
+        raise UserError(
+            _("{path}: there is no such file; unisono profile writes a profile, into unisono-out/app.profile").format(
+                path=path
+            )
+        )
     profile = _import(path)
     wrong = problem(profile)
     if wrong:
@@ -101,11 +107,12 @@ def _in_directory(path: Path) -> Path:
     parts = sorted(path.glob("*.rank*.raw"))
     if parts:
         return parts[0]
-    raise UserError(
+    nothing = UserError(
         _("{path}: is a directory without any of {files}; give the file itself").format(
             path=path, files=", ".join(_in_directories())
         )
     )
+    raise mistaken(path, "profile") or nothing
 
 
 def title_of(path: Path) -> str:
