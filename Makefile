@@ -17,14 +17,14 @@ tune: $(VENV)/.installed
 	$(BIN)/unisono tune --resume $(ARGS)
 
 # Hundreds of tests start Python: it keeps its bytecode, as it does for users, whatever the environment says.
-# Both halves run whatever becomes of the first; a Ctrl-C (pytest ends with 2) ends it all. Three workers for two cores, as
+# Both halves run whatever becomes of the first; a Ctrl-C (pytest ends with 2) ends it all. Four workers for two cores, as
 # launches wait; each goes on with the tests of one file, for which the same is set up, and takes those of others at the end.
 test: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/.test-installed
 	@echo "Building once what many tests start"; \
 	$(BIN)/python -m tests.prebuilt; \
 	echo "First half: what may run while another test does"; \
-	$(BIN)/python -m pytest -n 3 --dist worksteal -m "not nightly and (beside or not (mpi or cluster))"; first=$$?; \
+	$(BIN)/python -m pytest -n 4 --dist worksteal -m "not nightly and (beside or not (mpi or cluster))"; first=$$?; \
 	if [ $$first = 2 ]; then exit 2; fi; \
 	echo "Second half: ranks that need the machine for themselves"; \
 	$(BIN)/python -m pytest -m "not nightly and not beside and (mpi or cluster)"; second=$$?; \

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import sys
@@ -40,6 +41,17 @@ os.environ.setdefault("FI_PROVIDER", "^verbs")
 # What is built as users build it, optimized, has no warnings; tests/measure/test_native.py optimizes little. GCC 12
 # takes MPICH's MPI_STATUSES_IGNORE, an address that stands for nothing, for an array that is too short.
 os.environ.setdefault("CFLAGS", "-Werror -Wno-error=stringop-overflow")
+
+
+# Thousands of tests with what they import stay to the end: looking through them for what can be thrown away takes
+# seconds while they are collected, in every worker, and again whenever a test makes many objects.
+def pytest_collection() -> None:
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture

@@ -21,6 +21,7 @@ from unisono.cli_options import (
     For,
     Hosts,
     Json,
+    Metric,
     Mpicc,
     Mpirun,
     Reproducible,
@@ -265,13 +266,7 @@ def run(
 def verify(
     command_line: CommandLine,
     tuning: TuningOption = TUNING,
-    metric: Annotated[
-        str | None,
-        typer.Option(
-            metavar="REGEX",
-            help="A regular expression whose group captures the time in the program's output. Default: wall time.",
-        ),
-    ] = None,
+    metric: Metric = None,
     runs: Annotated[int, typer.Option(metavar="N", help="The number of pairs of runs: one as it is, one tuned.")] = 7,
     timeout: Annotated[str, typer.Option(metavar="1h", help="Treat longer runs as failed.")] = "1h",
     profile: Annotated[bool, typer.Option("--profile", help="Also profile both, and say which calls changed.")] = False,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from unisono.cli_options import OUT, Hosts, Json, Launcher, Mpicc, Mpirun
+from unisono.cli_options import OUT, Hosts, Json, Launcher, Mpicc, Mpirun, Output, Resume
 from unisono.core.errors import UserError
 from unisono.core.language import _
 
@@ -52,10 +51,8 @@ def hybrid(
     rounds: Annotated[int, typer.Option(metavar="N", help="The number of launches of each layout.")] = 5,
     timeout: Annotated[str, typer.Option(metavar="10m", help="Treat longer launches as hung.")] = "10m",
     budget: Annotated[str | None, typer.Option(metavar="10m", help="Start no new launch after this time.")] = None,
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The directory for all outputs.")] = OUT,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Continue the study in DIR; begin it if there is none.")
-    ] = False,
+    output: Output = OUT,
+    resume: Resume = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print every command line; run nothing.")] = False,
     simulate: Annotated[
         str | None, typer.Option(metavar="t2k|xt4|FILE", help="Simulate the solver on this machine with SimGrid.")

@@ -10,6 +10,8 @@ import typer
 OUT = Path("unisono-out")
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")]
+Output = Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The directory for all outputs.")]
+Resume = Annotated[bool, typer.Option("--resume", help="Continue the study in DIR; begin it if there is none.")]
 Mpirun = Annotated[
     str | None,
     typer.Option(
@@ -47,6 +49,13 @@ For = Annotated[
 ]
 Weights = Annotated[
     str | None, typer.Option(metavar="A=0.8,B=0.2", help="Choose the launch setting for this mix of collectives.")
+]
+Metric = Annotated[
+    str | None,
+    typer.Option(
+        metavar="REGEX",
+        help="A regular expression whose group captures the time in the program's output. Default: wall time.",
+    ),
 ]
 CommandLine = Annotated[list[str], typer.Argument(metavar="-- mpirun ...", help="The command that starts the program.")]
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from unisono.cli_options import OUT, PROFILE, TUNING, CommandLine, Json, ProfileFile, TuningOption
+from unisono.cli_options import OUT, PROFILE, TUNING, CommandLine, Json, Metric, Output, ProfileFile, TuningOption
 
 _RUN = "run-program"
 _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
@@ -196,21 +196,14 @@ def advise(
 
 def optimize(
     command_line: CommandLine,
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The directory for all outputs.")] = OUT
-    / "optimize",
+    output: Output = OUT / "optimize",
     budget: Annotated[
         str,
         typer.Option(
             metavar="10m", help="The longest time for everything. A run that has begun still runs to its end."
         ),
     ] = "10m",
-    metric: Annotated[
-        str | None,
-        typer.Option(
-            metavar="REGEX",
-            help="A regular expression whose group captures the time in the program's output. Default: wall time.",
-        ),
-    ] = None,
+    metric: Metric = None,
     runs: Annotated[
         int,
         typer.Option(

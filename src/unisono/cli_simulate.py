@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from unisono.cli_options import OUT, Json
+from unisono.cli_options import OUT, Json, Output, Resume
 
 simulate = typer.Typer(
     no_args_is_help=True,
@@ -40,7 +40,7 @@ def tune(
         str | None, typer.Option(metavar="16,64", help="Numbers of nodes. Default: the machine's.")
     ] = None,
     ppn: Annotated[int | None, typer.Option(metavar="N", min=1, help="Ranks per node. Default: its cores.")] = None,
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The directory for all outputs.")] = OUT,
+    output: Output = OUT,
     collective: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Simulate this collective only; may be repeated.")
     ] = None,
@@ -58,9 +58,7 @@ def tune(
         ),
     ] = "ompi",
     deadline: Annotated[str, typer.Option(metavar="60s", help="The longest time of each simulation.")] = "60s",
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Continue the study in DIR; begin it if there is none.")
-    ] = False,
+    resume: Resume = False,
     json: Json = False,
 ) -> None:
     """Simulate collectives on a machine. Decide and report them as a study, in which nothing was measured."""

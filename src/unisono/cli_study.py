@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from unisono.cli_options import OUT, Hosts, Json, Launcher, Mpicc, Mpirun, Reproducible
+from unisono.cli_options import OUT, Hosts, Json, Launcher, Mpicc, Mpirun, Output, Reproducible, Resume
 
 
 def tune(
@@ -15,7 +15,7 @@ def tune(
         str | None,
         typer.Argument(metavar="[STUDY.toml]", help="A study file, or the name of a ready-made study. Default: quick."),
     ] = None,
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The directory for all outputs.")] = OUT,
+    output: Output = OUT,
     budget: Annotated[str | None, typer.Option(metavar="10m", help="The longest time to measure.")] = None,
     method: Annotated[
         str | None,
@@ -24,9 +24,7 @@ def tune(
             help="How to search: race drops what cannot win; classic launches every combination five times.",
         ),
     ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Continue the study in DIR; begin it if there is none.")
-    ] = False,
+    resume: Resume = False,
     force: Annotated[bool, typer.Option("--force", help="Resume although the machine has changed.")] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print every command line and the estimated time; run nothing.")
@@ -113,7 +111,7 @@ def import_results(
     files: Annotated[
         list[str], typer.Argument(metavar="[SETTING@]FILE...", help="Outputs of IMB, OSU, ReproMPI; jobs of PICO.")
     ],
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The directory for all outputs.")] = OUT,
+    output: Output = OUT,
     machine: Annotated[
         Path | None,
         typer.Option(
@@ -153,7 +151,7 @@ def extrapolate(
             "unisono simulate platforms lists those that come with Unisono.",
         ),
     ] = None,
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The directory for all outputs.")] = OUT,
+    output: Output = OUT,
     json: Json = False,
 ) -> None:
     """Predict settings for numbers of nodes not measured. Also say how sure each prediction is."""

@@ -132,15 +132,24 @@ def test_starts_try_again_and_the_least_counts(tools: Toolchain, tmp_path: Path)
 
 
 def test_another_way_to_send_has_a_file_of_its_own(tools: Toolchain, tmp_path: Path) -> None:
-    """What a job alone has, as the name of a log, has not."""
+    """What a job alone has, as the name of a log, has not: such a run goes by the file that is there."""
     program = compiled(tools, tmp_path, PROGRAM)
     file = _tried(tools, tmp_path, program, tmp_path / "cache")
-    for name, files in (("UCX_LOG_FILE", 1), ("UCX_RNDV_THRESH", 2)):
-        for _ in range(LAUNCHES):
-            _run(tools, tmp_path, program, tmp_path / "cache", more={name: "12345"})
-            if len(list(file.parent.glob("*"))) > 1:
-                break
-        assert len(list(file.parent.glob("*"))) == files, name
+    written = _forged(file.read_bytes())
+    file.write_bytes(written)
+    for _ in range(LAUNCHES):
+        logged = _run(tools, tmp_path, program, tmp_path / "cache", more={"UCX_LOG_FILE": "12345"})
+        assert list(file.parent.glob("*")) == [file]
+        if _bcast_by(logged) == {"unisono/flat_tree"}:
+            break
+    else:
+        raise AssertionError("the file was not read")
+    for _ in range(LAUNCHES):
+        _run(tools, tmp_path, program, tmp_path / "cache", more={"UCX_RNDV_THRESH": "12345"})
+        if len(list(file.parent.glob("*"))) > 1:
+            break
+    assert len(list(file.parent.glob("*"))) == 2
+    assert file.read_bytes() == written
 
 
 def test_a_damaged_file_is_not_believed(tools: Toolchain, tmp_path: Path) -> None:

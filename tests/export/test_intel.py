@@ -18,7 +18,7 @@ from unisono.core.errors import UserError
 from unisono.core.vocabulary import INTEL, SIZED
 from unisono.export.check import check
 from unisono.export.files import export
-from unisono.export.preset_file import NAME, OWN, Presets, compile_presets, leaves, numbered, preset_at, read
+from unisono.export.preset_file import NAME, OWN, Presets, Tree, compile_presets, leaves, numbered, read
 from unisono.inventory.describe import describe
 from unisono.machine.description import Machine, Mpi
 from unisono.mpi import intel
@@ -37,6 +37,23 @@ def compiled(*plans: Plan) -> Presets:
     found = compile_presets(plans, MPI)
     assert not found.tree or read(found.text, "here") == found.tree
     return found
+
+
+def preset_at(tree: Tree, collective: str, ppn: int, ranks: int, size: int) -> str | None:
+    """Which preset serves a call, as Intel MPI reads the file; None: it says nothing of it. `size` as IMB counts."""
+    node: Tree = tree.get(f"coll={collective.capitalize()}", {})
+    for value in (ppn, ranks, -1, size):
+        below = next((below for key, below in node.items() if holds(key, value)), None)
+        if below is None:
+            return None
+        node = below
+    return next(iter(node)).partition("=")[2]
+
+
+def holds(key: str, value: int) -> bool:
+    level, _equals, text = key.partition("=")
+    wanted = int(text)
+    return wanted == -1 or (value <= wanted if level == "msg_size" else value == wanted)
 
 
 @given(st.sampled_from(sorted(SIZED[INTEL])), st.lists(st.integers(0, 5), min_size=5, max_size=5), st.integers(1, 4))

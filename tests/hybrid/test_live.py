@@ -33,8 +33,8 @@ def solver(installed: Installed, request: pytest.FixtureRequest) -> list[str]:
         pytest.skip("one MPI is enough")
     mpi = installed.machine.mpi
     assert mpi is not None
-    root = ["--allow-run-as-root"] if installed.machine.root_user else []
-    return [mpi.mpirun, *root, "--oversubscribe", "--mca", "mpi_yield_when_idle", "1", str(solver_program(mpi.mpicc))]
+    program = str(solver_program(mpi.mpicc))
+    return installed.argv("--oversubscribe", "--mca", "mpi_yield_when_idle", "1", program)
 
 
 def solve(solver: list[str], ranks: int, *words: str) -> dict[str, Any]:

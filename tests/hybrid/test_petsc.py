@@ -29,10 +29,7 @@ def program(installed: Installed) -> Path:
 def test_matrix_and_solution_are_petscs(installed: Installed, program: Path, ranks: int, ordering: str) -> None:
     """PETSc assembles element by element and sets the boundary conditions itself. In natural order its local symmetric
     Gauss-Seidel is ours, so the iterations are the same too."""
-    mpi = installed.machine.mpi
-    assert mpi is not None
-    root = ["--allow-run-as-root"] if installed.machine.root_user else []
-    line = [mpi.mpirun, *root, "--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "-n", str(ranks), str(program)]
+    line = installed.argv("--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "-n", str(ranks), str(program))
     line += ["check", "--nodes", "9x8x7", "--ordering", ordering, "--threads", "2", "--tolerance", "1e-12"]
     done = run(line, {"OMP_WAIT_POLICY": "passive"}, 60)
     assert done.exit_code == 0, done.stderr

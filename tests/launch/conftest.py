@@ -41,8 +41,14 @@ def _candidates() -> dict[str, Path]:
     return found
 
 
+_MADE: dict[str, Installed] = {}
+"""Every module that imports the fixture gets it made anew, although for pytest it lasts the whole session."""
+
+
 @pytest.fixture(scope="session", params=["4", "5"], ids=["openmpi-4", "openmpi-5"])
 def installed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    if request.param in _MADE:
+        return _MADE[request.param]
     mpirun = _candidates().get(request.param)
     if mpirun is None:
         pytest.skip(f"Open MPI {request.param} (with mpicc) is not installed")
@@ -51,4 +57,4 @@ def installed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
     subprocess.run([mpirun.with_name("mpicc"), "-o", program, source], check=True, timeout=120)
     machine = describe(str(mpirun))
     assert machine.mpi is not None
-    return Installed(str(mpirun), machine.mpi.version, str(program), machine)
+    return _MADE.setdefault(request.param, Installed(str(mpirun), machine.mpi.version, str(program), machine))

@@ -190,20 +190,3 @@ def numbered(tree: Tree) -> tuple[Tree, dict[tuple[str, ...], int]]:
         return last or below
 
     return copied(tree, ()), numbers
-
-
-def preset_at(tree: Tree, collective: str, ppn: int, ranks: int, size: int) -> str | None:
-    """Which preset serves a call, as Intel MPI reads the file; None: it says nothing of it. `size` as IMB counts."""
-    node: Tree = tree.get(f"coll={_word(collective)}", {})
-    for value in (ppn, ranks, -1, size):
-        below = next((below for key, below in node.items() if _holds(key, value)), None)
-        if below is None:
-            return None
-        node = below
-    return next(iter(node)).partition("=")[2]
-
-
-def _holds(key: str, value: int) -> bool:
-    level, _equals, text = key.partition("=")
-    wanted = int(text)
-    return wanted == -1 or (value <= wanted if level == "msg_size" else value == wanted)

@@ -147,20 +147,22 @@ def layout(height: int, axes: Mapping[str, str], sizes: Sequence[int] = (), **mo
     }
 
 
+def line_across(y: float, yref: str = "y", xref: str = "x") -> dict[str, Any]:
+    """What curves are compared with, behind them."""
+    span = {"xref": f"{xref} domain", "yref": yref, "x0": 0, "x1": 1, "layer": "below"}
+    return {"type": "line", **span, "y0": y, "y1": y, "line": {"color": "@default/60", "width": 1}}
+
+
+def limit_across(y: float) -> dict[str, Any]:
+    """What no curve can be better than."""
+    return {**line_across(y), "line": {"color": "@limit", "width": 2, "dash": "dot"}}
+
+
 def same_gain_band(margin: float, yref: str = "y", xref: str = "x") -> list[dict[str, Any]]:
     """The line of no gain, and the margin around it within which the default is kept."""
-    span = {"xref": f"{xref} domain", "yref": yref, "x0": 0, "x1": 1, "layer": "below"}
-    return [
-        {
-            "type": "rect",
-            **span,
-            "y0": 1 / (1 + margin),
-            "y1": 1 + margin,
-            "fillcolor": "@default/8",
-            "line": {"width": 0},
-        },
-        {"type": "line", **span, "y0": 1, "y1": 1, "line": {"color": "@default/60", "width": 1}},
-    ]
+    line = line_across(1, yref, xref)
+    ends = {"y0": 1 / (1 + margin), "y1": 1 + margin}
+    return [{**line, "type": "rect", **ends, "fillcolor": "@default/8", "line": {"width": 0}}, line]
 
 
 def zoom_groups(sizes: Sequence[int]) -> list[dict[str, Any]]:

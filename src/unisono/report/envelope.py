@@ -18,6 +18,7 @@ from unisono.report.axes import (
     hover_lines,
     label,
     layout,
+    limit_across,
     ratio,
     size_axis,
     size_position,
@@ -182,11 +183,8 @@ def envelope_figure(found: Sequence[Envelope]) -> tuple[Figure, list[tuple[str, 
                     "hovertemplate": hover_frame(full),
                 }
             )
-    span = {"xref": "x domain", "yref": "y", "x0": 0, "x1": 1, "layer": "below"}
-    shapes: list[Mapping[str, Any]] = [
-        {"type": "rect", **span, "y0": 1, "y1": GOAL, "fillcolor": "@chosen/10", "line": {"width": 0}},
-        {"type": "line", **span, "y0": 1, "y1": 1, "line": {"color": "@limit", "width": 2, "dash": "dot"}},
-    ]
+    line = limit_across(1)
+    goal = {**line, "type": "rect", "y1": GOAL, "fillcolor": "@chosen/10", "line": {"width": 0}}
     return {
         "data": data,
         "layout": layout(
@@ -195,7 +193,7 @@ def envelope_figure(found: Sequence[Envelope]) -> tuple[Figure, list[tuple[str, 
             sizes,
             xaxis=size_axis(sizes),
             yaxis=value_axis(_("time / best of everything")),
-            shapes=shapes,
+            shapes=[goal, line],
         ),
     }, legend
 

@@ -13,7 +13,7 @@ from unisono.hybrid.decide import Decision, Rank
 from unisono.hybrid.run import Result
 from unisono.hybrid.steady import bandwidth_of
 from unisono.hybrid.variants import Variant
-from unisono.report.axes import Figure, hover_frame, label, layout
+from unisono.report.axes import Figure, hover_frame, label, layout, line_across
 from unisono.report.palette import MARKERS, SERIES
 from unisono.report.text import count
 
@@ -214,8 +214,7 @@ def ratio(comparison: Comparison) -> tuple[Figure, list[Key]]:
     figure = _over_cores(
         numbers, _("times as fast as {reference}").format(reference=comparison.reference), curves, log=False
     )
-    line = {"type": "line", "xref": "x domain", "x0": 0, "x1": 1, "yref": "y", "y0": 1, "y1": 1, "layer": "below"}
-    figure["layout"]["shapes"] = [{**line, "line": {"color": "@default/60", "width": 1}}]
+    figure["layout"]["shapes"] = [line_across(1)]
     return figure, _keys(list(curves))
 
 

@@ -15,6 +15,7 @@ from unisono.report.axes import (
     hover_lines,
     label,
     layout,
+    limit_across,
     ratio,
     size_axis,
     size_position,
@@ -163,16 +164,6 @@ def distance(views: Sequence[CaseView]) -> tuple[Figure, list[tuple[str, str, st
             points = [e for e in estimates if view.floors.get(e.size, 0) > 0]
             if points:
                 data.append(_distance_curve(view, is_chosen, points, colour, dash, width, marker, sizes))
-    line = {
-        "type": "line",
-        "xref": "x domain",
-        "yref": "y",
-        "x0": 0,
-        "x1": 1,
-        "y0": 1,
-        "y1": 1,
-        "line": {"color": "@limit", "width": 2, "dash": "dot"},
-    }
     return {
         "data": data,
         "layout": layout(
@@ -181,7 +172,7 @@ def distance(views: Sequence[CaseView]) -> tuple[Figure, list[tuple[str, str, st
             sizes,
             xaxis=size_axis(sizes),
             yaxis=value_axis(_("time / {bound}").format(bound=_(bound_of(known)))),
-            shapes=[line],
+            shapes=[{**limit_across(1), "layer": "above"}],
         ),
     }, legend
 

@@ -24,6 +24,7 @@ from unisono.report.axes import (
     hover_lines,
     label,
     layout,
+    line_across,
     microseconds,
     ratio,
     size_axis,
@@ -327,17 +328,6 @@ def _panel(
                 ),
             }
         )
-    line = {
-        "type": "line",
-        "xref": "x domain",
-        "yref": "y",
-        "x0": 0,
-        "x1": 1,
-        "y0": 1,
-        "y1": 1,
-        "layer": "below",
-        "line": {"color": "@default/60", "width": 1},
-    }
     common = layout(
         270,
         {"x": "size", "y": "gain"},
@@ -349,7 +339,7 @@ def _panel(
         "data": data,
         "layout": common,
         "views": {
-            "gain": {"y": gains, "error": errors["gain"], "layout": {"shapes": [line]}},
+            "gain": {"y": gains, "error": errors["gain"], "layout": {"shapes": [line_across(1)]}},
             "time": {
                 "y": times,
                 "error": errors["time"],

@@ -7,7 +7,7 @@ from typing import Any
 
 from unisono.core.language import N_, _, listed, translated
 from unisono.core.vocabulary import EXACT, Setting
-from unisono.report.axes import Figure, hover_frame, hover_lines, label, layout
+from unisono.report.axes import Figure, hover_frame, hover_lines, label, layout, line_across
 from unisono.report.drift import drift
 from unisono.report.text import count, format_duration, short_setting, significant
 from unisono.study.data import LaunchRow, StudyData
@@ -75,17 +75,7 @@ def timeline(study: StudyData, statistic: str) -> Figure | None:
                 "range": _reach(data),
             },
             shapes=[
-                {
-                    "type": "line",
-                    "xref": "x domain",
-                    "yref": "y2",
-                    "x0": 0,
-                    "x1": 1,
-                    "y0": 0,
-                    "y1": 0,
-                    "layer": "below",
-                    "line": {"color": "@default/60", "width": 1},
-                },
+                line_across(0, "y2"),
                 *_rounds(study, starts, ends[-1] / scale),
             ],
         ),
