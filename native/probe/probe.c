@@ -8,7 +8,7 @@
  *   cvar=NAME              the value of an MCA parameter, as MPI_T reads it inside the launch
  *   ucx=NAME=VALUE         UCX's configuration as it is, and as it would be were NAME=VALUE in the environment
  *   call=COLLECTIVE:BYTES  one call (message size as IMB counts it) on all ranks, then on all but the last
- * The answers, rank 0's but for `where`, are lines `@P {json}`. Errors are returned, not fatal: a rule with an impossible algorithm makes
+ * The answers are lines `@P {json}` of rank 0. Errors are returned, not fatal: a rule with an impossible algorithm makes
  * exactly the calls fail that it applies to, which is how a rule is seen to apply.
  */
 #ifndef _GNU_SOURCE
@@ -27,41 +27,77 @@
 
 static int world_rank;
 
-static void put_text(const char *text)
+static void write_text(FILE *out, const char *text)
 {
-    putchar('"');
+    fputc('"', out);
     for (; *text != '\0'; ++text) {
         unsigned char c = (unsigned char)*text;
         if (c == '"' || c == '\\')
-            printf("\\%c", c);
+            fprintf(out, "\\%c", c);
         else if (c < 0x20)
-            printf("\\u%04x", c);
+            fprintf(out, "\\u%04x", c);
         else
-            putchar(c);
+            fputc(c, out);
     }
-    putchar('"');
+    fputc('"', out);
+}
+
+static void put_text(const char *text)
+{
+    write_text(stdout, text);
 }
 
 /* ---- Where a rank is ---- */
 
-static void answer_where(void)
+/* One line, to be freed. */
+static char *place(void)
 {
-    char host[MPI_MAX_PROCESSOR_NAME];
+    char host[MPI_MAX_PROCESSOR_NAME], *text = NULL;
     int length;
+    size_t bytes;
     cpu_set_t cpus;
+    FILE *out = open_memstream(&text, &bytes);
+    if (out == NULL)
+        return NULL;
     MPI_Get_processor_name(host, &length);
-    printf("@P {\"rank\":%d,\"host\":", world_rank);
-    put_text(host);
-    printf(",\"cpus\":[");
+    fprintf(out, "@P {\"rank\":%d,\"host\":", world_rank);
+    write_text(out, host);
+    fprintf(out, ",\"cpus\":[");
     if (sched_getaffinity(0, sizeof cpus, &cpus) == 0) {
         const char *comma = "";
         for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
             if (CPU_ISSET(cpu, &cpus)) {
-                printf("%s%d", comma, cpu);
+                fprintf(out, "%s%d", comma, cpu);
                 comma = ",";
             }
     }
-    printf("]}\n");
+    fprintf(out, "]}\n");
+    return fclose(out) == 0 ? text : NULL;
+}
+
+/* Rank 0 prints what the others send it: launchers may put one rank's output into the midst of another's line. By messages, since
+ * the rules of collectives are under test. */
+static void answer_where(int ranks)
+{
+    enum { TAG = 1 };
+    char *mine = place();
+    if (world_rank > 0) {
+        MPI_Send(mine, mine != NULL ? (int)strlen(mine) : 0, MPI_CHAR, 0, TAG, MPI_COMM_WORLD);
+        free(mine);
+        return;
+    }
+    fputs(mine != NULL ? mine : "", stdout);
+    free(mine);
+    for (int rank = 1; rank < ranks; rank++) {
+        MPI_Status status;
+        int bytes = 0;
+        MPI_Probe(rank, TAG, MPI_COMM_WORLD, &status);
+        MPI_Get_count(&status, MPI_CHAR, &bytes);
+        char *text = calloc(1, (size_t)bytes + 1);
+        MPI_Recv(text, text != NULL ? bytes : 0, MPI_CHAR, rank, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        fputs(text != NULL ? text : "", stdout);
+        free(text);
+    }
 }
 
 /* ---- What a rank shares ---- */
@@ -284,7 +320,7 @@ int main(int argc, char **argv)
         printf("@P {\"ranks\":%d}\n", ranks);
     for (int i = 1; i < argc; ++i) {
         if (strcmp(argv[i], "where") == 0)
-            answer_where();
+            answer_where(ranks);
         else if (strncmp(argv[i], "begun=", 6) == 0)
             answer_begun(argv[i] + 6);
         else if (world_rank == 0 && strncmp(argv[i], "cvar=", 5) == 0)
