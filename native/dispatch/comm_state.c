@@ -5,7 +5,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "duplicates.h"
 #include "dispatch.h"
 #include "job.h"
 #include "keeps.h"
@@ -362,22 +361,6 @@ void comm_state_forget_last(struct comm_state *state)
     state->ours->is_short = false;
     for (int i = 0; i < COLLECTIVES_BLOCKING; i++)
         state->last[i].implementation = NULL;
-}
-
-MPI_Comm comm_state_duplicate(struct comm_state *state, const struct implementation *implementation)
-{
-    for (int i = 0; i < state->duplicates; i++)
-        if (duplicates_same(state->duplicate[i].implementation, implementation))
-            return state->duplicate[i].comm;
-    if (state->duplicates == DUPLICATES_MOST)
-        return MPI_COMM_NULL;
-    struct duplicate *made = &state->duplicate[state->duplicates++];
-    made->implementation = implementation;
-    inside = true;
-    made->comm = duplicates_make(state->ours, implementation);
-    inside = false;
-    peers_added(made->comm != MPI_COMM_NULL);
-    return made->comm;
 }
 
 int64_t *comm_state_vectors(struct comm_state *state)

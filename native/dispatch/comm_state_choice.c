@@ -1,4 +1,6 @@
 /* What serves on a communicator: rules, costs or the program itself say it, and all its peers alike. */
+#include "dispatch.h"
+#include "duplicates.h"
 #include "job.h"
 #include "node/kept.h"
 #include "ordered.h"
@@ -113,6 +115,22 @@ const struct range *comm_state_range(struct comm_state *state, enum collective c
     if (__builtin_expect((state->chosen >> collective & 1) == 0, false))
         choose(state, collective);
     return choice_at(&state->choice[collective], bytes);
+}
+
+MPI_Comm comm_state_duplicate(struct comm_state *state, const struct implementation *implementation)
+{
+    for (int i = 0; i < state->duplicates; i++)
+        if (duplicates_same(state->duplicate[i].implementation, implementation))
+            return state->duplicate[i].comm;
+    if (state->duplicates == DUPLICATES_MOST)
+        return MPI_COMM_NULL;
+    struct duplicate *made = &state->duplicate[state->duplicates++];
+    made->implementation = implementation;
+    bool aside = dispatch_aside(true);
+    made->comm = duplicates_make(state->ours, implementation);
+    dispatch_aside(aside);
+    peers_added(made->comm != MPI_COMM_NULL);
+    return made->comm;
 }
 
 void comm_state_force(struct comm_state *state, enum collective collective, struct choice *choice)
