@@ -4,8 +4,8 @@
 
 Prints nanoseconds: choosing alone, from the arguments to the choice, by message size, with a table of twelve ranges,
 for a call that is the MPI library's and for one of ours, and for a call of a collective that no rule names; and an
-allreduce of 8 bytes straight from the library against the same routed to it (blocks of both take turns). The last line is
-one JSON object.
+allreduce of 8 bytes straight from the library against the same routed to it (blocks of both take turns). The last line
+is one JSON object.
 """
 
 from __future__ import annotations

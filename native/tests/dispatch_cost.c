@@ -24,7 +24,8 @@ static double median(double *values)
 }
 
 /* A call that is the library's, up to there. */
-static double choosing_mpi(int count)
+static double choosing_mpi(bool (*serves)(const void *, void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm *, int *),
+                           int count)
 {
     double values[BLOCKS];
     static double data[2];
@@ -33,24 +34,7 @@ static double choosing_mpi(int count)
         double start = PMPI_Wtime();
         for (int i = 0; i < CALLS; i++) {
             MPI_Comm comm = MPI_COMM_WORLD;
-            wrong += dispatch_allreduce(MPI_IN_PLACE, data, count, MPI_DOUBLE, MPI_SUM, &comm, &error);
-        }
-        values[block] = PMPI_Wtime() - start;
-    }
-    return wrong == 0 ? median(values) : -1;
-}
-
-/* A call of a collective that no rule names. */
-static double choosing_left(void)
-{
-    double values[BLOCKS];
-    static double data[2];
-    int error, wrong = 0;
-    for (int block = 0; block < BLOCKS; block++) {
-        double start = PMPI_Wtime();
-        for (int i = 0; i < CALLS; i++) {
-            MPI_Comm comm = MPI_COMM_WORLD;
-            wrong += dispatch_scan(MPI_IN_PLACE, data, 1, MPI_DOUBLE, MPI_SUM, &comm, &error);
+            wrong += serves(MPI_IN_PLACE, data, count, MPI_DOUBLE, MPI_SUM, &comm, &error);
         }
         values[block] = PMPI_Wtime() - start;
     }
@@ -104,10 +88,10 @@ int main(int argc, char **argv)
         PMPI_Abort(MPI_COMM_WORLD, 2);
     }
     for (int i = 0; i < SIZES; i++) {
-        found[0][i] = choosing_mpi((int)(sizes[i] / 8));
+        found[0][i] = choosing_mpi(dispatch_allreduce, (int)(sizes[i] / 8));
         found[1][i] = choosing_ours(sizes[i]);
     }
-    const double left = choosing_left();
+    const double left = choosing_mpi(dispatch_scan, 1);
     for (int block = 0; block < BLOCKS; block++)
         for (int k = 0; k < 2; k++)
             values[(block + k) % 2][block] = calling((block + k) % 2);
