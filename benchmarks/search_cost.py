@@ -18,11 +18,12 @@ import argparse
 import json
 import math
 import random
+import sqlite3
 import sys
 import tempfile
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import geometric_mean, mean
@@ -35,6 +36,7 @@ from unisono.decide.decide import decide
 from unisono.decide.decision import Decision
 from unisono.inventory.describe import describe
 from unisono.library.native import bench_program
+from unisono.machine.description import Machine
 from unisono.search import classic, race
 from unisono.study.asked import find
 from unisono.study.begin import begin, stored_study
@@ -191,6 +193,7 @@ def live(study: Study, folder: Path) -> None:
             wall[name] = time.monotonic() - began
             print(f"{name}: {wall[name]:.0f} s, {len(store.launches())} launches", file=sys.stderr)
             store.forget_raw()
+        forget_places(folder / f"{name}.db", machine, program)
     (folder / WALL).write_text(json.dumps(wall) + "\n")
     picks = [pick_of(_decided(folder, n)[0], swept, c) for n in wall for c in (None, *study.cases.collectives)]
     with begin(folder / "fresh.db", study, machine, swept) as store:
@@ -198,6 +201,18 @@ def live(study: Study, folder: Path) -> None:
         for task in _fresh_tasks(picks, swept, LIVE_FRESH_ROUNDS):
             engine.run(task)
         store.forget_raw()
+    forget_places(folder / "fresh.db", machine, program)
+
+
+def forget_places(file: Path, machine: Machine, program: Path) -> None:
+    """Where the MPI and the benchmark were concerns nobody who reads what is kept."""
+    assert machine.mpi is not None
+    with closing(sqlite3.connect(file)) as database, database:
+        for place, name in ((str(Path(machine.mpi.mpirun).parent.parent), "/opt/mpi"), (f"{program.parent}/", "")):
+            for table, column in (("launch", "command"), ("meta", "value")):
+                database.execute(f"UPDATE {table} SET {column} = replace({column}, ?, ?)", (place, name))
+    with closing(sqlite3.connect(file)) as database:
+        database.execute("VACUUM")
 
 
 def _decided(folder: Path, name: str) -> tuple[Decision, StudyData]:
@@ -260,6 +275,7 @@ def record(study: Study, path: Path) -> None:
             if number % 100 == 0:
                 print(f"{number} of {len(tasks)} launches", file=sys.stderr, flush=True)
         store.forget_raw()
+    forget_places(path, machine, program)
 
 
 def show(found: Sequence[Comparison], conditions: Mapping[str, object]) -> None:

@@ -40,36 +40,28 @@ static struct crossing crosses(const struct coll_comm *comm, const struct shape 
     return cost_crossing(comm, CROSSING_TWO_TREES, true, (double)shape->bytes);
 }
 
-static int run_over(struct coll_comm *comm, const struct places *places, const struct call *call)
+static int to_root(const struct group *leaders, int root, const void *send, void *receive, int64_t count,
+                   const struct reduction *reduction)
 {
-    const struct topology *topology = &comm->topology;
-    const struct reduction *reduction = &call->reduction;
-    const int lane = topology->local_of[call->root];
-    struct group leaders = group_near(comm, lane);
-    void *work = NULL;
-    if (leaders.me >= 0) {
-        work = comm->rank == call->root ? call->receive
-                                        : coll_scratch(comm, SCRATCH_WORK, call->count * reduction->element + 1);
-        if (work == NULL && call->count > 0)
-            return MPI_ERR_NO_MEM;
-    }
-    int error = node_reduce(comm, leaders.lane % topology->locals, call->send, work, call->count, reduction);
-    if (error != MPI_SUCCESS || leaders.me < 0)
-        return error;
-    return group_reduce_two_trees(&leaders, places, group_of_node(&leaders, topology->node_of[call->root]), work,
-                                  call->receive, call->count, reduction);
+    return group_reduce_two_trees(leaders, NULL, root, send, receive, count, reduction);
+}
+
+static int to_root_near(const struct group *leaders, int root, const void *send, void *receive, int64_t count,
+                        const struct reduction *reduction)
+{
+    return group_reduce_two_trees(leaders, leaders->comm->topology.places, root, send, receive, count, reduction);
 }
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 {
     (void)segment;
-    return run_over(comm, NULL, call);
+    return nodes_reduce(comm, call, to_root);
 }
 
 static int run_near(struct coll_comm *comm, const struct call *call, int64_t segment)
 {
     (void)segment;
-    return run_over(comm, comm->topology.places, call);
+    return nodes_reduce(comm, call, to_root_near);
 }
 
 const struct algorithm reduce_two_trees = {

@@ -6,22 +6,13 @@
 
 #include <mpi.h>
 
-enum { SIDE = 4, MODULUS = 10007, MOST = 3000 };
+#include "matrix.h"
+
+enum { MOST = 3000 };
 
 static const int lengths[] = {0, 1, 12, MOST}; /* matrices */
 static MPI_Op product;
 static MPI_Datatype matrix;
-
-static void multiply(void *in, void *inout, int *count, MPI_Datatype *type)
-{
-    int *a = in, *b = inout, c[SIDE];
-    (void)type;
-    for (int k = 0; k < *count; k++, a += SIDE, b += SIDE) {
-        for (int i = 0; i < SIDE; i++)
-            c[i] = (a[i / 2 * 2] * b[i % 2] + a[i / 2 * 2 + 1] * b[i % 2 + 2]) % MODULUS;
-        memcpy(b, c, sizeof c);
-    }
-}
 
 /* How many of the calls with this root gave something else. */
 static int wrong_with(MPI_Comm comm, int root, int length)

@@ -5,24 +5,15 @@
 
 #include <mpi.h>
 
-enum { SIDE = 4, MODULUS = 10007, MATRICES = 12, CALLS = 6, NAMES = 6 };
+#include "matrix.h"
+
+enum { MATRICES = 12, CALLS = 6, NAMES = 6 };
 
 static const char *const names[NAMES] = {"reduce", "allreduce", "reduce_scatter", "reduce_scatter_block",
                                          "scan",   "exscan"};
 static MPI_Op product;
 static MPI_Datatype matrix;
 static int rank, ranks;
-
-static void multiply(void *in, void *inout, int *count, MPI_Datatype *type)
-{
-    int *a = in, *b = inout, c[SIDE];
-    (void)type;
-    for (int k = 0; k < *count; k++, a += SIDE, b += SIDE) {
-        for (int i = 0; i < SIDE; i++)
-            c[i] = (a[i / 2 * 2] * b[i % 2] + a[i / 2 * 2 + 1] * b[i % 2 + 2]) % MODULUS;
-        memcpy(b, c, sizeof c);
-    }
-}
 
 static void add(void *in, void *inout, int count)
 {
