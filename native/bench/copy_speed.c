@@ -6,7 +6,9 @@
 #include "clock.h"
 #include "memory.h"
 
-enum { RUNS = 24, SMALLEST = 4096 };
+/* Every way has its turn, and again as long as the time lasts: long copies differ less from run to run. */
+enum { RUNS = 24, LEAST_RUNS = 6, SMALLEST = 4096 };
+static const int64_t lasts = 30000000; /* ns */
 
 /* How a byte gets from one rank's memory into another's with one copy. None is the fastest everywhere: a reader waits
  * for lines that another core has written, a writer takes lines away from it. Each with memcpy, then with the
@@ -93,12 +95,12 @@ static void copy(char *to, const char *from, size_t bytes, size_t total, bool mo
     }
 }
 
-static void copy_timed(struct copy_speed *copies, int run, size_t bytes, size_t total)
+static void copy_timed(struct copy_speed *copies, int run, size_t bytes, size_t total, bool own)
 {
-    enum way way = (enum way)(run % WAYS);
+    enum way way = own ? PULLED : (enum way)(run % WAYS);
     bool moves = run / WAYS % 2 == 1;
     struct flag_rank *mine = copies->flags.ranks[copies->flags.rank];
-    char *other = data_of(copies, (copies->flags.rank + 1) % copies->flags.count);
+    char *other = data_of(copies, (copies->flags.rank + !own) % copies->flags.count);
     size_t pulled = way == PULLED ? total : way == PUSHED ? 0 : total / 2;
     if (bytes > total / 2)
         bytes = way == HALF_EACH ? total / 2 : bytes;
@@ -108,27 +110,36 @@ static void copy_timed(struct copy_speed *copies, int run, size_t bytes, size_t 
     mine->end = clock_now();
 }
 
-double copy_speed_bandwidth(struct copy_speed *copies, size_t bytes, bool everybody)
+/* GB/s of a run whose times all ranks have written. */
+static double rate_of(const struct flags *flags, int copying, size_t bytes)
+{
+    int64_t begin = INT64_MAX, end = 0;
+    for (int rank = 0; rank < copying; rank++) {
+        begin = flags->ranks[rank]->begin < begin ? flags->ranks[rank]->begin : begin;
+        end = flags->ranks[rank]->end > end ? flags->ranks[rank]->end : end;
+    }
+    return (double)bytes * copying / (double)(end - begin);
+}
+
+double copy_speed_bandwidth(struct copy_speed *copies, size_t bytes, enum copiers copiers)
 {
     struct flags *flags = &copies->flags;
+    struct flag_rank *mine = flags->ranks[flags->rank];
     size_t total = bytes > COPY_LEAST ? bytes : COPY_LEAST / bytes * bytes;
-    int copying = everybody ? flags->count : 1;
+    int copying = copiers == COPIES_ONE ? 1 : flags->count;
+    const int64_t start = clock_now();
     double best = 0;
-    for (int run = 0; run < RUNS; run++) {
+    copies->measured++;
+    for (int run = 1; flags->ranks[0]->finished < copies->measured; run++) {
         memset(data_of(copies, flags->rank), run, total);
         memset(copies->private_copy, run, total);
         flags_disseminate(flags);
         if (flags->rank < copying)
-            copy_timed(copies, run, bytes, total);
+            copy_timed(copies, run, bytes, total, copiers == COPIES_OWN);
+        if (flags->rank == 0 && (run == RUNS || (run >= LEAST_RUNS && clock_now() - start > lasts)))
+            mine->finished = copies->measured;
         flags_disseminate(flags);
-        if (flags->rank != 0)
-            continue;
-        int64_t begin = INT64_MAX, end = 0;
-        for (int rank = 0; rank < copying; rank++) {
-            begin = flags->ranks[rank]->begin < begin ? flags->ranks[rank]->begin : begin;
-            end = flags->ranks[rank]->end > end ? flags->ranks[rank]->end : end;
-        }
-        double rate = (double)total * copying / (double)(end - begin);
+        const double rate = flags->rank == 0 ? rate_of(flags, copying, total) : 0;
         best = rate > best ? rate : best;
     }
     return best;

@@ -1,5 +1,5 @@
 /* How fast bytes just written by one rank of a node get into another's memory by one copy: the reader's, the writer's,
-   or half by each. */
+   or half by each; and how fast a rank copies what it has written itself. */
 #ifndef UNISONO_COPY_SPEED_H
 #define UNISONO_COPY_SPEED_H
 
@@ -16,6 +16,7 @@ struct copy_speed {
     struct flags flags;
     size_t head, each;
     size_t most;
+    int64_t measured;
     char *private_copy;
 };
 
@@ -23,9 +24,12 @@ struct copy_speed {
 bool copy_speed_create(struct copy_speed *copies, MPI_Comm node, size_t most);
 void copy_speed_free(struct copy_speed *copies);
 
-/* GB/s (1e9 bytes a second), all copying ranks together: rank 0 alone or everybody at once, from and to the next rank,
-   the fastest way and run of several. Collective; the result is on rank 0. */
-double copy_speed_bandwidth(struct copy_speed *copies, size_t bytes, bool everybody);
+/* Who copies: rank 0 alone or everybody at once, from and to the next rank; or everybody within its own memory. */
+enum copiers { COPIES_ONE, COPIES_ALL, COPIES_OWN };
+
+/* GB/s (1e9 bytes a second), all copying ranks together, the fastest way and run of several. Collective; the result is on
+   rank 0. */
+double copy_speed_bandwidth(struct copy_speed *copies, size_t bytes, enum copiers copiers);
 
 /* This rank's own part of the shared memory, `most` bytes. */
 char *copy_speed_own(const struct copy_speed *copies);

@@ -17,6 +17,7 @@ struct flag_rank {
         _Alignas(LINE) _Atomic uint64_t value; /* written by the partner of that round */
     } round[FLAG_ROUNDS];
     _Alignas(LINE) int64_t begin, end;
+    int64_t finished; /* of rank 0: so many measurements of several runs are over */
 };
 
 struct flags {

@@ -41,10 +41,12 @@ static void add_copies(struct copy_speed *copies, struct text *text)
 {
     const char *comma = "";
     text_add(text, ",\"copy\":[");
-    for (size_t bytes = SMALLEST; bytes <= copies->most; bytes *= 4) {
-        double one = copy_speed_bandwidth(copies, bytes, false);
-        double all = copy_speed_bandwidth(copies, bytes, true);
-        text_add(text, "%s{\"bytes\":%zu,\"gbps_one\":%.3f,\"gbps_all\":%.3f}", comma, bytes, one, all);
+    for (size_t bytes = SMALLEST; bytes <= copies->most; bytes *= 2) {
+        double one = copy_speed_bandwidth(copies, bytes, COPIES_ONE);
+        double all = copy_speed_bandwidth(copies, bytes, COPIES_ALL);
+        double own = copy_speed_bandwidth(copies, bytes, COPIES_OWN);
+        text_add(text, "%s{\"bytes\":%zu,\"gbps_one\":%.3f,\"gbps_all\":%.3f,\"gbps_own\":%.3f}", comma, bytes, one,
+                 all, own);
         comma = ",";
     }
     text_add(text, "]");

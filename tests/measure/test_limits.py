@@ -27,6 +27,16 @@ CLUSTER = parse_limits(
         "link": {"latency_ns": 2000.0, "bandwidth": [{"bytes": 4096, "gbps_one": 2.0, "gbps_all": 4.0}]},
     }
 )
+OWN = parse_limits(
+    {
+        **LIMITS.document,
+        "copy": [
+            {"bytes": 65536, "gbps_one": 10.0, "gbps_all": 20.0, "gbps_own": 50.0},
+            {"bytes": 1 << 20, "gbps_one": 5.0, "gbps_all": 10.0, "gbps_own": 40.0},
+            {"bytes": 2 << 20, "gbps_one": 5.0, "gbps_all": 8.0, "gbps_own": 6.0},
+        ],
+    }
+)
 MIB = 1 << 20
 
 
@@ -54,6 +64,22 @@ MIB = 1 << 20
 )
 def test_one_node(collective: str, ppn: int, size: int, seconds: float) -> None:
     assert floor(LIMITS, collective, 1, ppn, size) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize(
+    ("collective", "ppn", "size", "seconds"),
+    [
+        ("alltoall", 2, MIB // 2, MIB / 10e9 + MIB / 40e9),  # 1 MiB sent and 1 received a core, half of it from itself
+        ("alltoallw", 4, MIB // 4, 3 * MIB / 10e9 + MIB / 40e9),
+        ("allgather", 3, MIB // 2, 3 * MIB / 10e9 + 1.5 * MIB / 40e9),  # 0.5 and 1.5 MiB a core
+        ("allgatherv", 2, MIB // 2, MIB / 20e9 + MIB / 50e9),  # 0.5 and 1 MiB a core: the better rate
+        ("alltoallv", 2, MIB, 2 * MIB / 8e9 + 2 * MIB / 8e9),  # its own cannot take longer than another's
+        ("alltoall", 1 << 10, 1 << 10, 1023 * MIB / 10e9 + MIB / 40e9),
+        ("gather", 5, MIB, 4 * MIB / 20e9),
+    ],
+)
+def test_a_block_of_its_own_is_copied_too(collective: str, ppn: int, size: int, seconds: float) -> None:
+    assert floor(OWN, collective, 1, ppn, size) == pytest.approx(seconds)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -75,6 +77,17 @@ def test_a_launch_stores_every_sample_with_its_limits(run: Run) -> None:
     assert all(s.correct and s.minimum <= s.median <= s.p95 and s.repetitions >= 3 for s in data.samples)
     assert data.launches[0].status == "done"
     assert data.limits[(1, 2)]["latency_ns"] > 0
+
+
+def test_limits_reach_as_far_as_the_messages(run: Run) -> None:
+    """The longest copies take longer than all else of a short study."""
+    most, long = [], Task(DEFAULT, 1, 2, 2, (Item(Case("alltoall", 1, 2), 1 << 20, (DEFAULT,)),))
+    for tasks in ([task(DEFAULT)], [task(BASIC)], [long], [replace(long, round=3)]):
+        with run(*tasks) as store:
+            most.append(max(rate["bytes"] for rate in store.limits()[1, 2]["copy"]))
+            with closing(sqlite3.connect(store.path)) as kept:
+                times = kept.execute("SELECT count(*) FROM limits").fetchone()
+    assert most == [1 << 20, 1 << 20, 4 << 20, 4 << 20] and times == (2,)
 
 
 def test_our_algorithms_of_one_name_are_each_collectives_own(run: Run, embedded: Machine) -> None:

@@ -12,6 +12,7 @@ _ALL_HEAR_ALL = (
     *("allreduce", "allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw"),
     *("reduce_scatter", "reduce_scatter_block", "barrier"),
 )
+_OWN_BLOCK = ("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw")
 _BETWEEN_NODES = ("pingpong", "halo26", *NEIGHBOURHOODS)
 """What need not move a byte within a node where there are several."""
 
@@ -35,7 +36,7 @@ def floor(limits: Limits, collective: str, nodes: int, ppn: int, size: int) -> f
       | allreduce | (q - 1) n more than a reduce |
       | reduce_scatter | n + (q - 2) n / 3 |
       | reduce_scatter_block | q (m + (q - 2) m / 3) |
-      | allgather(v), alltoall(v) | q (q - 1) m |
+      | allgather(v), alltoall(v), alltoallw | q (q - 1) m, and of its own each rank m |
       | gather(v), scatter(v) | (q - 1) m |
       | scan, exscan (a result for each rank but one that lies elsewhere before) | (q - 1) n |
       | pingpong, exchange (some rank's message) | m |
@@ -45,6 +46,7 @@ def floor(limits: Limits, collective: str, nodes: int, ppn: int, size: int) -> f
       that one is a copy; bytes read and not written count a third, for a copy moves three (it reads them, and the
       lines it writes, and writes those). A collective over several nodes does at least this within a node, except a
       pingpong, whose ends are then on different nodes, and what goes to neighbours, who may all be on other nodes.
+      A rank's own block, of a call that is not in place, is copied at the rate of a rank's own memory.
     - **Link**, bytes through one node's connection in one direction, at the best rate measured between two nodes:
       bcast, reduce, scan and exscan n, allreduce 2 n (N - 1) / N, reduce_scatter n (N - 1) / N, allgather(v),
       gather(v), scatter(v) and reduce_scatter_block (N - 1) q m, alltoall(v) q q (N - 1) m, pingpong m (Thakur,
@@ -79,7 +81,31 @@ def _copies(limits: Limits, collective: str, nodes: int, ppn: int, size: int) ->
     if not limits.copy_rates or ppn == 1 or (nodes > 1 and collective in _BETWEEN_NODES):
         return 0.0
     copied = _copied(collective, ppn, size)
-    return copied / _rate(limits.copy_rates, copied / ppn) * _NS
+    seconds = copied / _rate(limits.copy_rates, copied / ppn) * _NS
+    if collective not in _OWN_BLOCK:
+        return seconds
+    return max(seconds, _with_own_block(limits.copy_rates, copied, ppn * size, _held(collective, ppn, size)))
+
+
+def _held(collective: str, q: int, m: int) -> float:
+    """A rank has q + 1 or 2 q blocks, sent and received: a copy of half as many takes no more of its cache."""
+    return m * ((q + 1) / 2 if collective.startswith("allgather") else q)
+
+
+def bytes_a_core(collective: str, ppn: int, size: int) -> float:
+    """How long a copy is that `floor` wants to know the rate of."""
+    collective = blocking(collective)
+    copied = _copied(collective, ppn, size) / ppn
+    return max(copied, _held(collective, ppn, size)) if collective in _OWN_BLOCK else copied
+
+
+def _with_own_block(rates: Sequence[Rate], copied: float, own: float, each: float) -> float:
+    """Seconds for bytes that another rank wrote and a rank's own; 0 where nobody measured the rate of these."""
+    within = [Rate(bytes=rate.bytes, gbps_one=0, gbps_all=rate.gbps_own) for rate in rates if rate.gbps_own]
+    if not within:
+        return 0.0
+    other = _rate(rates, each)
+    return (copied / other + own / max(_rate(within, each), other)) * _NS
 
 
 def _copied(collective: str, q: int, n: int) -> float:

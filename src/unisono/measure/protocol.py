@@ -117,11 +117,13 @@ class OwnAlgorithm:
 
 
 class Rate(_Message):
-    """GB/s (1e9 bytes a second) at one size: one rank alone, all together."""
+    """GB/s (1e9 bytes a second) at one size: one rank alone, all together, all together within their own memories (None
+    between nodes, and where an earlier version measured)."""
 
     bytes: int
     gbps_one: float
     gbps_all: float
+    gbps_own: float | None = None
 
 
 class Link(_Message):

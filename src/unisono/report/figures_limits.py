@@ -104,17 +104,22 @@ def _from_first(pairs: Sequence[tuple[int, int, float]], first: int) -> Figure:
     }
 
 
-def bandwidth(rates: Sequence[Rate], one: str, every: str) -> Figure | None:
-    """GB/s over the size; `one` and `every` say who moves data: a single rank (or pair), all together."""
+def bandwidth(rates: Sequence[Rate], one: str, every: str, own: str = "") -> Figure | None:
+    """GB/s over the size; `one` and `every` say who moves data: a single rank (or pair), all together; `own`: all, each
+    within its own memory."""
     ordered = sorted(rates, key=lambda rate: rate.bytes)
     if not ordered:
         return None
     sizes = [rate.bytes for rate in ordered]
     data = []
-    for name, values, colour, dash, marker in (
+    series: list[tuple[str, list[float], str, str, str]] = [
         (one, [rate.gbps_one for rate in ordered], "@chosen", "solid", "circle"),
         (every, [rate.gbps_all for rate in ordered], "@limit", "dash", "square"),
-    ):
+    ]
+    alone = [rate.gbps_own for rate in ordered if rate.gbps_own]
+    if own and len(alone) == len(ordered):
+        series.append((own, alone, "@series-2", "dot", "diamond"))
+    for name, values, colour, dash, marker in series:
         data.append(
             {
                 "type": "scatter",

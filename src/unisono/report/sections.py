@@ -199,7 +199,12 @@ def limits(study: StudyData, views: Sequence[CaseView]) -> list[dict[str, Any]]:
         figures = [
             (
                 _("Copying what another rank has just written"),
-                bandwidth(measured.copy_rates, _("one rank alone"), _("all ranks")),
+                bandwidth(
+                    measured.copy_rates,
+                    _("one rank alone"),
+                    _("all ranks"),
+                    _("all ranks, each what it has written itself"),
+                ),
             ),
             (_("Messages between two nodes"), bandwidth(link, _("one pair of ranks"), _("all pairs"))),
             (_("One-way latency between the ranks' cores"), core_latency(measured)),

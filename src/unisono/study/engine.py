@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from unisono.cmdline.command import Command, command
 from unisono.cmdline.placement import check
@@ -22,6 +22,8 @@ from unisono.core.vocabulary import DEFAULT, USUAL, Case, Condition, Sample, Set
 from unisono.launch.failure import is_lost, is_shared
 from unisono.machine.description import Machine
 from unisono.machine.limits import outside_sentence, over_quota
+from unisono.measure.limits import bytes_a_core
+from unisono.measure.protocol import parse_limits
 from unisono.measure.session import Session, Timing
 from unisono.measure.steady import Steady
 from unisono.measure.succession import Succession
@@ -33,6 +35,9 @@ from unisono.study.store import Statistics, Store
 
 _LOSSES = 2
 """Launches in a row that lost a node while they measured, after which the node is taken to be gone."""
+_LIMITS = (1 << 20, 4 << 20, 16 << 20)
+"""Up to how many bytes at a time the speed of copying is measured: the first that the messages of a study reach. Longer
+ones take as long as all else of a short study."""
 _STARTUP_TRIES = 2
 """A launch setting that fails to start this often is given up: the first failure may be the system's."""
 
@@ -134,7 +139,7 @@ class Engine:
         self._start = time.monotonic()
         self._budget = math.inf if budget is None else max(budget, 1e-9)
         self._steady = steady or Steady(waiting=waiting)
-        self._limits_known = set(store.limits())
+        self._limits_known = {shape: _most_copied(value) for shape, value in store.limits().items()}
         self._limits_wanted = limits
         samples = store.samples()
         self._done = {(s.round, s.case, s.size, s.setting, s.condition) for s in samples}
@@ -271,12 +276,15 @@ class Engine:
         session.warm_up(collective, sizes, deadline=self._measure.timeout)
 
     def _limits(self, session: Session, task: Task, launch: int) -> None:
-        """The physical limits, once per (nodes, ppn) of a study, in one of its own launches."""
-        if not self._limits_wanted or (task.nodes, task.ppn) in self._limits_known:
+        """The physical limits, once per (nodes, ppn) of a study, in one of its launches; again for longer messages."""
+        shape = task.nodes, task.ppn
+        copied = max((bytes_a_core(item.case.collective, task.ppn, item.size) for item in task.items), default=0)
+        most = next((most for most in _LIMITS if most >= copied), _LIMITS[-1])
+        if not self._limits_wanted or self._limits_known.get(shape, 0) >= most:
             return
-        limits = session.limits(max_bytes=16 << 20)
+        limits = session.limits(max_bytes=most)
         self._store.add_limits(task.nodes, task.ppn, launch, limits.document)
-        self._limits_known.add((task.nodes, task.ppn))
+        self._limits_known[shape] = most
 
     def _item(self, session: Session, task: Task, launch: int, item: Item) -> None:
         ids: dict[int, Setting] = {}
@@ -330,6 +338,15 @@ class Engine:
         self._store.add_sample(
             launch, collective, item.size, setting, _statistics(timing, item, state), timing.raw.tobytes()
         )
+
+
+def _most_copied(limits: Mapping[str, Any]) -> int:
+    """Bytes; 0: to be measured anew. What is unavailable would be again."""
+    try:
+        known = parse_limits(limits)
+    except LaunchError:  # written by hand, or by a later version
+        return 0
+    return _LIMITS[-1] if known.unavailable else max((rate.bytes for rate in known.copy_rates), default=0)
 
 
 def _only_here(reason: str) -> bool:
