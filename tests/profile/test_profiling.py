@@ -127,6 +127,11 @@ def test_profile_of_a_program(installed: Installed, program: str, tmp_path: Path
     assert len(found.origin.as_is) == 2 and found.origin.profiled > 0 and found.origin.depth == 3
     assert found.origin.command.endswith(program) and "--allow" in found.origin.command
     assert {path.name for path in output.parent.iterdir()} <= {"app.profile", "app.in", "app.filter"}
+    before = output.read_bytes()
+    done = _run(output, installed.argv("-n", "2", program))
+    kept = output.with_name("app.old.profile")
+    assert done.returncode == 0 and f"kept as {kept}." in done.stderr, done.stderr
+    assert kept.read_bytes() == before and load(output).origin.as_is == ()
 
 
 @pytest.mark.mpi

@@ -44,6 +44,7 @@ def test_ratios(ratio: float, words: str) -> None:
 
 def test_an_interval_nobody_knows_is_said_so() -> None:
     assert text.format_gain(Interval(1.2, 0.0, math.inf)) == "1.20× (interval unknown)"
+    assert text.format_gain(Interval(2.09, 3e-5, 134407.0)) == "2.09× (interval unknown)"
     assert text.format_gain(Interval(1.214, 1.15, 1.28)) == "1.21× (1.15–1.28)"
 
 

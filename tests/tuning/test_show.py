@@ -159,4 +159,6 @@ def test_sizes_of_rules_are_in_binary_units() -> None:
 
 def test_a_gain_of_too_few_launches_claims_no_interval() -> None:
     assert gain_words(Interval(1.12, 0.0, math.inf)) == "1.12x (interval unknown)"
+    assert gain_words(Interval(2.09, 3e-5, 134407.0)) == "2.09x (interval unknown)"
+    assert gain_words(Interval(2.0, 0.05, 80.0)) == "2.00x (0.05 to 80.00)"
     assert gain_words(Interval(1.12, 1.1, 1.2)) == "1.12x (1.10 to 1.20)"

@@ -71,9 +71,12 @@ def _answer(explained: Explanation) -> None:
     )
     fast = _("not measured")
     if gain:
-        fast = _("{gain:.2f}x the default's speed ({low:.2f} to {high:.2f})").format(
-            gain=gain.mid, low=gain.low, high=gain.high
+        said = (
+            _("{gain:.2f}x the default's speed ({low:.2f} to {high:.2f})")
+            if gain.known
+            else _("{gain:.2f}x the default's speed (interval unknown)")
         )
+        fast = said.format(gain=gain.mid, low=gain.low, high=gain.high)
     if gain and found.simulated:
         fast = _("{gain:.2f}x the default's speed, simulated").format(gain=gain.mid)
     console.print(translated(str(found.setting)), style="bold", markup=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -158,8 +159,9 @@ class _Runs:
             profiled = self.metric.find(ran.output) or math.nan
         origin = replace(found.origin, as_is=tuple(self.times), profiled=profiled, metric=self.metric.pattern or "")
         found = replace(found, origin=origin)
-        save(found, self.output)
         console = err()
+        self._keep_earlier()
+        save(found, self.output)
         if ran.signal is not None:
             name = signal.Signals(ran.signal).name
             console.print(
@@ -173,6 +175,19 @@ class _Runs:
         console.print(
             _("Profile: {output}; see it with: unisono profile show {output}").format(output=self.output), markup=False
         )
+
+    def _keep_earlier(self) -> None:
+        """What is at `output` may be of another program, and of a long run. Copied, so that a file is always there."""
+        if not self.output.is_file():
+            return
+        kept, reason = self.output.with_suffix(f".old{self.output.suffix}"), ""
+        said = _("The earlier {output} is kept as {kept}.")
+        try:
+            shutil.copy2(self.output, kept)
+        except OSError as error:  # what was recorded now must not be lost for it
+            reason = str(error.strerror)
+            said = _("Warning: the earlier {output} is replaced; it could not be kept as {kept}: {reason}.")
+        err().print(said.format(output=self.output, kept=kept, reason=reason), markup=False, soft_wrap=True)
 
     def _costs(self, found: Profile) -> list[str]:
         """What recording cost: estimated, measured, and what to do where it is too much."""

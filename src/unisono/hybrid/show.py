@@ -102,8 +102,8 @@ def _gain(rank: Rank) -> str:
 def _interval(gain: Interval) -> str:
     return (
         _("{mid:.2f} ({low:.2f} to {high:.2f})").format(mid=gain.mid, low=gain.low, high=gain.high)
-        if gain.high < 1000
-        else _("{mid:.2f} (not known)").format(mid=gain.mid)
+        if gain.known
+        else _("{mid:.2f} (interval unknown)").format(mid=gain.mid)
     )
 
 

@@ -46,7 +46,7 @@ def format_ratio(value: float) -> str:
 
 def format_interval(gain: Interval) -> str:
     """ "1.15–1.28", or that nobody can know it from so few launches."""
-    if not (math.isfinite(gain.low) and math.isfinite(gain.high)):
+    if not gain.known:
         return _("interval unknown")
     return f"{format_ratio(gain.low)[:-1]}–{format_ratio(gain.high)[:-1]}"
 

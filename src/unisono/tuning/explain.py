@@ -338,9 +338,12 @@ def _times(gain: Interval) -> str:
         return _("as long as the default")
     if gain.exact:
         return _("{share:.0%} of the default's time: {mid:.2f}x as fast").format(share=1 / gain.mid, mid=gain.mid)
-    return _("{share:.0%} of the default's time: {mid:.2f}x as fast, {low:.2f}x to {high:.2f}x").format(
-        share=1 / gain.mid, mid=gain.mid, low=gain.low, high=gain.high
+    said = (
+        _("{share:.0%} of the default's time: {mid:.2f}x as fast, {low:.2f}x to {high:.2f}x")
+        if gain.known
+        else _("{share:.0%} of the default's time: {mid:.2f}x as fast (interval unknown)")
     )
+    return said.format(share=1 / gain.mid, mid=gain.mid, low=gain.low, high=gain.high)
 
 
 def _evidence(rule: Rule | None) -> dict[str, Any] | None:

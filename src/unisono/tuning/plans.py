@@ -3,7 +3,6 @@ a tuning holds are the same objects; they are checked where a document is read o
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -46,7 +45,7 @@ def gain_words(gain: Interval) -> str:
     """ "1.20x (1.10 to 1.30)"; "1.00x" where there is no interval; of too few launches nobody can know it."""
     if gain.exact:
         return f"{gain.mid:.2f}x"
-    if not math.isfinite(gain.high):
+    if not gain.known:
         return _("{mid:.2f}x (interval unknown)").format(mid=gain.mid)
     return _("{mid:.2f}x ({low:.2f} to {high:.2f})").format(mid=gain.mid, low=gain.low, high=gain.high)
 
