@@ -11,9 +11,9 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     /* Two system calls for each other rank, and what a rank reads, combines and writes. */
-    const double others = comm->ranks - 1;
-    return 2 * comm->costs.node_latency + 2 * others * comm->costs.pull_call + 2 * cost_wait(comm) +
-           (double)shape->bytes * comm->costs.pull_byte * 1.6 * others / comm->ranks;
+    const double others = comm->ranks - 1, byte = 1.4 * comm->costs.pull_byte + 1.5 * comm->costs.node_byte;
+    return cost_lines(comm, 1.4, 0.3) + 2 * others * comm->costs.pull_call + 2 * cost_wait(comm) +
+           (double)shape->bytes * byte * others / comm->ranks;
 }
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)

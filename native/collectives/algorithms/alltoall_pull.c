@@ -10,9 +10,9 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
 
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
-    /* A system call for each, which looks up every page. */
-    return comm->costs.node_latency +
-           (comm->ranks - 1) * (comm->costs.pull_call + (double)shape->bytes * comm->costs.pull_byte);
+    /* A system call for each other rank, and a copy of its own block. */
+    const double byte = (comm->ranks - 1) * 0.45 * comm->costs.pull_byte + 0.5 * comm->costs.node_byte;
+    return cost_lines(comm, 0.7, 0.15) + (comm->ranks - 1) * comm->costs.pull_call + (double)shape->bytes * byte;
 }
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)

@@ -23,12 +23,21 @@ int node_bcast_inline(struct coll_comm *comm, int root, void *data, int64_t byte
     return wait_outcome(comm);
 }
 
+/* Where ranks share CPUs: no more pieces than a root has cells, which it writes without waiting for anybody. (Xeon, family 6
+ * model 85, two CPUs, instead of as long as a cell: on four ranks 64 and 128 KiB take 0.8 times as long and 256 KiB 0.9 times, on
+ * eight 64 KiB 0.9 times.) */
+static int64_t crowded_piece(int64_t bytes)
+{
+    const int64_t least = 2 * page, piece = (bytes / CELLS + page - 1) / page * page;
+    return piece > least ? piece : least;
+}
+
 /* Bytes of one step. Short pieces let the others begin early; each costs the time of a flag, or of giving a CPU away. */
 static int64_t piece_bytes(const struct node *node, int64_t bytes, int64_t segment)
 {
     int64_t piece = segment;
     if (segment == 0 || segment == BCAST_SEGMENT)
-        piece = node->crowded ? node->cell_bytes : bytes <= 2 * BCAST_SEGMENT ? BCAST_SEGMENT / 2 : BCAST_SEGMENT;
+        piece = node->crowded ? crowded_piece(bytes) : bytes <= 2 * BCAST_SEGMENT ? BCAST_SEGMENT / 2 : BCAST_SEGMENT;
     return piece < node->cell_bytes ? piece : node->cell_bytes;
 }
 
