@@ -22,15 +22,19 @@ from unisono.simulate.picture import Chart, Panel, draw
 DATA = Path(__file__).parent / "data"
 CPUS = {
     "AMD EPYC, Zen 5": "amd-26-2/collectives-one-node-near.jsonl",
+    "Intel Xeon, model 85": "intel-6-85/collectives-one-node.jsonl",
     "AMD EPYC, Zen 4 *": "amd-25-17/collectives-one-node.jsonl",
     "Intel Xeon, model 167 *": "intel-6-167/collectives-one-node.jsonl",
     "Intel Xeon, model 207 *": "intel-6-207/collectives-one-node.jsonl",
 }
 OLDER = " * too high up to 4 KiB (see the page)."
-CPU_COLOURS = ("chosen", "series-8", "worse", "worse-mid")
+CPU_COLOURS = ("chosen", "series-2", "series-8", "worse", "worse-mid")
+CROWDED_COLOURS = ("chosen", "series-8", "series-2", "better-mid", "worse", "worse-mid")
 CROWDED = {
     "Zen 5, 4 ranks": ("amd-26-2/collectives-4-ranks-near.jsonl", 4),
     "Zen 5, 8 ranks": ("amd-26-2/collectives-8-ranks-far.jsonl", 8),
+    "Xeon 85, 4 ranks": ("intel-6-85/collectives-4-ranks.jsonl", 4),
+    "Xeon 85, 8 ranks": ("intel-6-85/collectives-8-ranks.jsonl", 8),
     "Xeon 207, 4 ranks": ("intel-6-207/collectives-4-ranks.jsonl", 4),
     "Xeon 207, 8 ranks": ("intel-6-207/collectives-8-ranks.jsonl", 8),
 }
@@ -102,8 +106,11 @@ def pictures() -> dict[str, str]:
     """Name of the file -> SVG."""
     cpus = one_node({name: (file, 2) for name, file in CPUS.items()})
     middle = Chart("", "", over_collectives(cpus), unit="times", roles=CPU_COLOURS, marked=True)
-    crowded = charts(one_node(CROWDED), CPU_COLOURS)
-    zen5 = charts(times_the_limit(CPUS["AMD EPYC, Zen 5"]), ("default", "chosen"))
+    crowded = charts(one_node(CROWDED), CROWDED_COLOURS)
+    zen5, xeon85 = (
+        charts(times_the_limit(CPUS[name]), ("default", "chosen"))
+        for name in ("AMD EPYC, Zen 5", "Intel Xeon, model 85")
+    )
     nodes = charts(several_nodes(), ("chosen", "worse"))
     against = "time of the best other way / time of ours"
     return {
@@ -122,6 +129,13 @@ def pictures() -> dict[str, str]:
             3,
             THIRD,
             "2 ranks on the Zen 5: time of a call / physical limit",
+            "The lower, the faster. Nothing can be below 1.",
+        ),
+        "collectives-limit-xeon": draw(
+            xeon85,
+            3,
+            THIRD,
+            "2 ranks on the Xeon 85: time of a call / physical limit, with a rank's own block",
             "The lower, the faster. Nothing can be below 1.",
         ),
         "collectives-more-ranks": draw(crowded, 2, HALF, f"More ranks than the 2 cores: {against}", ABOVE_ONE),

@@ -96,13 +96,14 @@ class Kept:
         bounds = [bound for limits in self.limits(collective) if (bound := floor(limits, collective, 1, ranks, size))]
         return statistics.median(bounds) if bounds else None
 
-    def copy_rates(self) -> dict[int, float]:
-        """Bytes -> 1e9 bytes a second, all copying at once."""
-        found: dict[int, list[float]] = defaultdict(list)
-        for limits in self.limits():
-            for rate in limits.copy_rates:
-                found[rate.bytes].append(rate.gbps_all)
-        return {size: statistics.median(rates) for size, rates in found.items()}
+    def copy_rates(self) -> dict[str, dict[int, float]]:
+        """Whose data -> bytes -> 1e9 bytes a second, all copying at once."""
+        found: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+        for rate in (rate for limits in self.limits() for rate in limits.copy_rates):
+            found["what another has just written"][rate.bytes].append(rate.gbps_all)
+            if rate.gbps_own:
+                found["what it has written itself"][rate.bytes].append(rate.gbps_own)
+        return {what: {size: statistics.median(some) for size, some in of.items()} for what, of in found.items()}
 
 
 def best(middle: dict[str, float], *, ours: bool, choosing: bool) -> tuple[float, str] | None:

@@ -27,15 +27,18 @@ def mean(values: Iterable[float | None]) -> float | None:
     return statistics.geometric_mean(known) if known else None
 
 
-def markdown(rows: Sequence[Row], copy_rates: Mapping[int, float]) -> str:
+def markdown(rows: Sequence[Row], copy_rates: Mapping[str, Mapping[int, float]]) -> str:
     """Of many sizes the means in short tables and every time in a long one, folded; of few sizes the times alone."""
     if len({row["size"] for row in rows}) <= FEW:
         tables = _by_size(rows)
     else:
         folded = ["<details><summary>Every collective and message size</summary>", "", *_cells(rows), "", "</details>"]
         tables = [*means_by("size", rows), "", *means_by("collective", rows), "", *folded]
-    rates = ", ".join(f"{format_size(size)} {rate:.0f}" for size, rate in copy_rates.items())
-    copies = [f"all ranks copying at once, GB/s: {rates}"] if rates else []
+    copies = [
+        f"all ranks at once copy {what}, GB/s: "
+        + ", ".join(f"{format_size(size)} {rate:.0f}" for size, rate in rates.items())
+        for what, rates in copy_rates.items()
+    ]
     return "\n".join([*tables, "", *_means(rows), *copies])
 
 

@@ -33,7 +33,7 @@ def test_what_is_kept_names_no_folder_of_the_machine_it_was_measured_on() -> Non
 def test_charts_are_drawn_from_what_is_kept(module: Any) -> None:
     """Where this fails, `python benchmarks/collectives_charts.py docs/images` draws them anew."""
     drawn = module("collectives_charts").pictures()
-    assert len(drawn) == 5
+    assert len(drawn) == 6
     for name, svg in drawn.items():
         assert (ROOT / "docs" / "images" / f"{name}.svg").read_text() == svg, name
         assert any(f"images/{name}.svg" in page.read_text() for page in (PAGE, ROOT / "docs" / "collectives.md")), name
