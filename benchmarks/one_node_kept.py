@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -36,6 +37,8 @@ class Kept:
     def __init__(self, file: Path | None) -> None:
         self.file = file
         self.launches: list[tuple[tuple[int, str, str], Launch]] = []
+        self._seen = 0, math.inf
+        """Of so many launches, up to where a state is the usual one."""
         for line in file.read_text().splitlines() if file and file.exists() else []:
             one = json.loads(line)
             times = {int(size): by_who for size, by_who in one["times"].items()}
@@ -62,8 +65,10 @@ class Kept:
 
     def usual(self, state: float) -> bool:
         """Whether a state is the machine's usual one: that of the better half, of all launches so far."""
-        seen = sorted(state for _, launch in self.launches for state in launch.states.values())
-        return not seen or state <= UNUSUAL * seen[len(seen) // 4]
+        if self._seen[0] != len(self.launches):
+            seen = sorted(state for _, launch in self.launches for state in launch.states.values())
+            self._seen = len(self.launches), UNUSUAL * seen[len(seen) // 4] if seen else math.inf
+        return state <= self._seen[1]
 
     def missing(self, turn: int, collective: str, peer: str, sizes: Iterable[int]) -> list[int]:
         """Of these sizes what was not yet measured in the usual state."""
