@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import shutil
 import signal
 import stat
 import subprocess
@@ -177,13 +176,13 @@ class _Runs:
         )
 
     def _keep_earlier(self) -> None:
-        """What is at `output` may be of another program, and of a long run. Copied, so that a file is always there."""
+        """What is at `output` may be of another program, and of a long run. A copy might not fit beside the new one."""
         if not self.output.is_file():
             return
         kept, reason = self.output.with_suffix(f".old{self.output.suffix}"), ""
         said = _("The earlier {output} is kept as {kept}.")
         try:
-            shutil.copy2(self.output, kept)
+            self.output.replace(kept)
         except OSError as error:  # what was recorded now must not be lost for it
             reason = str(error.strerror)
             said = _("Warning: the earlier {output} is replaced; it could not be kept as {kept}: {reason}.")

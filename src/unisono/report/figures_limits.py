@@ -139,9 +139,12 @@ def bandwidth(rates: Sequence[Rate], one: str, every: str, own: str = "") -> Fig
     return {
         "data": data,
         "layout": layout(
-            340,
+            370,
             {"x": "size"},
             sizes,
+            margin={"l": 56, "r": 16, "t": 56, "b": 44},
+            showlegend=True,
+            legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
             xaxis=size_axis(sizes, title=title),
             yaxis=value_axis("GB/s", type="linear", rangemode="tozero"),
         ),

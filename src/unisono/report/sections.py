@@ -198,7 +198,7 @@ def limits(study: StudyData, views: Sequence[CaseView]) -> list[dict[str, Any]]:
         link = measured.link.bandwidth if measured.link else []
         figures = [
             (
-                _("Copying what another rank has just written"),
+                _("Copying what has just been written"),
                 bandwidth(
                     measured.copy_rates,
                     _("one rank alone"),
