@@ -8,8 +8,9 @@
  *   cvar=NAME              the value of an MCA parameter, as MPI_T reads it inside the launch
  *   ucx=NAME=VALUE         UCX's configuration as it is, and as it would be were NAME=VALUE in the environment
  *   call=COLLECTIVE:BYTES  one call (message size as IMB counts it) on all ranks, then on all but the last
- * The answers are lines `@P {json}` of rank 0. Errors are returned, not fatal: a rule with an impossible algorithm makes
- * exactly the calls fail that it applies to, which is how a rule is seen to apply.
+ * The answers are lines `@P {json}` of rank 0, each in one write. What libraries print on other ranks goes to standard error.
+ * Errors are returned, not fatal: a rule with an impossible algorithm makes exactly the calls fail that it applies to, which is how a
+ * rule is seen to apply.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -22,10 +23,32 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "call.h"
 
 static int world_rank;
+
+/* Between these two, rank 0 prints an answer with nothing else within it: UCX prints to the same stream what it has to say, from threads of
+ * its own too, and a launcher may put another rank's output between two writes. */
+static void begin_answer(void)
+{
+    flockfile(stdout);
+    fflush(stdout);
+}
+
+static void end_answer(void)
+{
+    fflush(stdout);
+    funlockfile(stdout);
+}
+
+static void put_line(const char *line)
+{
+    begin_answer();
+    fputs(line != NULL ? line : "", stdout);
+    end_answer();
+}
 
 static void write_text(FILE *out, const char *text)
 {
@@ -86,7 +109,7 @@ static void answer_where(int ranks)
         free(mine);
         return;
     }
-    fputs(mine != NULL ? mine : "", stdout);
+    put_line(mine);
     free(mine);
     for (int rank = 1; rank < ranks; rank++) {
         MPI_Status status;
@@ -95,7 +118,7 @@ static void answer_where(int ranks)
         MPI_Get_count(&status, MPI_CHAR, &bytes);
         char *text = calloc(1, (size_t)bytes + 1);
         MPI_Recv(text, text != NULL ? bytes : 0, MPI_CHAR, rank, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        fputs(text != NULL ? text : "", stdout);
+        put_line(text);
         free(text);
     }
 }
@@ -178,6 +201,7 @@ static void answer_cvar(const char *name)
                  MPI_T_cvar_get_info(index, NULL, &(int){0}, &verbosity, &type, &names, NULL, &(int){0}, &binding,
                                      &scope) == MPI_SUCCESS &&
                  MPI_T_cvar_handle_alloc(index, NULL, &handle, &count) == MPI_SUCCESS;
+    begin_answer();
     printf("@P {\"cvar\":");
     put_text(name);
     if (known) {
@@ -196,6 +220,7 @@ static void answer_cvar(const char *name)
         printf(",\"known\":false");
     }
     printf("}\n");
+    end_answer();
 }
 
 /* ---- UCX ---- */
@@ -250,6 +275,7 @@ static void answer_ucx(const char *word)
             unsetenv(name);
         free(kept);
     }
+    begin_answer();
     printf("@P {\"ucx\":");
     put_text(name);
     printf(",\"loaded\":%s,\"known\":%s", ucp != NULL ? "true" : "false", used != NULL ? "true" : "false");
@@ -260,6 +286,7 @@ static void answer_ucx(const char *word)
         put_text(wanted);
     }
     printf("}\n");
+    end_answer();
     free(used);
     free(wanted);
     free(name);
@@ -282,10 +309,11 @@ static void answer_call(const char *word, MPI_Comm comm)
     char *collective = strndup(word, (size_t)(colon - word));
     error = call_once(collective, (int)bytes, comm);
     if (world_rank == 0) {
+        begin_answer();
         printf("@P {\"call\":");
         put_text(collective);
         printf(",\"bytes\":%ld,\"ranks\":%d,\"failed\":%s}\n", bytes, ranks, error != MPI_SUCCESS ? "true" : "false");
-        fflush(stdout);
+        end_answer();
     }
     free(collective);
 }
@@ -316,8 +344,12 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    char first[64];
+    snprintf(first, sizeof first, "@P {\"ranks\":%d}\n", ranks);
     if (world_rank == 0)
-        printf("@P {\"ranks\":%d}\n", ranks);
+        put_line(first);
+    else
+        dup2(STDERR_FILENO, STDOUT_FILENO);
     for (int i = 1; i < argc; ++i) {
         if (strcmp(argv[i], "where") == 0)
             answer_where(ranks);
@@ -328,7 +360,6 @@ int main(int argc, char **argv)
         else if (world_rank == 0 && strncmp(argv[i], "ucx=", 4) == 0)
             answer_ucx(argv[i] + 4);
     }
-    fflush(stdout);
     MPI_Comm most = all_but_last(ranks);
     for (int i = 1; i < argc; ++i)
         if (strncmp(argv[i], "call=", 5) == 0) {
@@ -338,8 +369,7 @@ int main(int argc, char **argv)
     if (most != MPI_COMM_NULL)
         MPI_Comm_free(&most);
     if (world_rank == 0)
-        printf("@P {\"done\":true}\n");
-    fflush(stdout);
+        put_line("@P {\"done\":true}\n");
     MPI_T_finalize();
     MPI_Finalize();
     return 0;
