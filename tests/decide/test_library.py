@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.decide.synthetic import SIZES, Noise, scaled, study
-from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, Case, Sample, Setting
+from tests.tuning.samples import machine, tuning
+from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, WITHOUT_SIZE, Case, Sample, Setting
 from unisono.decide.decide import decide
 from unisono.decide.disqualify import disqualify
 from unisono.decide.findings import findings
 from unisono.decide.plans import base_of, build, calls_of, launches_of
 from unisono.decide.race import RaceConfig, survivors
 from unisono.decide.table import Table, tables
+from unisono.export import dispatch
+from unisono.export.compiled import compile_rules
+from unisono.export.serving import compile_serving
+from unisono.machine.description import Mpi
+from unisono.parameters.spelling import implementation
 from unisono.study.data import Refusal
 from unisono.tuning.choosing import choose, worthwhile
+from unisono.tuning.explain import explain
 
 CASE = Case("allreduce", 1, 8)
 UCX = Setting({"pml": "ucx"})
@@ -23,7 +32,18 @@ LIBRARY = Setting({"preload": "unisono"})
 SMALL = {size: 0.5 for size in SIZES if size < 4096}
 LARGE = {size: 0.6 for size in SIZES if size >= 4096}
 EVERYTHING = [DEFAULT, SM, RING, PULL, SLICES, UCX, UCX | SM, UCX | RING, UCX | PULL, UCX | SLICES]
+ALGORITHMS = {
+    "gather": {"binomial": 2, "linear_sync": 3},
+    "scatter": {"binomial": 2, "linear_nb": 3},
+    "alltoallv": {"basic_linear": 1, "pairwise": 2},
+}
 COMPOSES = scaled({PULL: SMALL, SM: LARGE, RING: 1.3, SLICES: 1.2, UCX | PULL: SMALL, UCX | SM: 1.1})
+
+
+def mpi() -> Mpi:
+    found = machine().mpi
+    assert found is not None
+    return found.model_copy(update={"algorithms": ALGORITHMS})
 
 
 def measured(case: Case = CASE, scope: tuple[str, ...] = CALL_SCOPE) -> list[Sample]:
@@ -71,6 +91,38 @@ def test_the_composed_plan_wins_and_its_rules_say_what_serves_which_size() -> No
     assert 3000 < calls[-1][0] <= 4096
     without = choose([plan for plan in plans if "preload" not in plan.launch])
     assert without.launch == DEFAULT or "coll" in without.launch
+
+
+@pytest.mark.parametrize("collective", [*WITHOUT_SIZE, "gather", "scatter", "allreduce"])
+def test_what_is_decided_is_what_is_exported(collective: str) -> None:
+    """Where ranks know no size that all agree on, one choice is judged over all sizes, and is the rule."""
+    case = Case(collective, 1, 8)
+    pulled, sent = (Setting({"coll": "unisono", "algorithm": name}) for name in ("pull", "slices"))
+    by_size = {size: 0.4 if size < 4096 else 1.5 for size in SIZES}
+    landscape = scaled({pulled: by_size, sent: 0.8})
+    found = tables(study(landscape, [DEFAULT, pulled, sent], cases=[case], noise=Noise(launch=0.01)), "median")[case]
+    best = choose(build({collective: found}, 0.03, 0.95))
+    exported, notes = compile_serving(tuning(best), best, mpi())
+    assert best.launch == LIBRARY and notes == []
+    assert [(rule.first, rule.last, rule.use) for rule in exported.rules] == [
+        (rule.first, rule.last, (implementation(rule.call),)) for rule in best.rules if rule.call
+    ]
+    assert best.tells_sizes_apart(collective) == (collective not in WITHOUT_SIZE)
+    explained = explain(tuning(best), collective, 1, 8, 64)
+    assert explained.rule_line is not None and f"\n{explained.rule_line}\n" in dispatch.write(exported)
+
+
+@pytest.mark.parametrize("collective", ["gather", "scatter", "alltoallv"])
+def test_without_our_library_coll_tuned_has_one_rule_where_its_ranks_may_disagree(collective: str) -> None:
+    case = Case(collective, 1, 8)
+    first, second = (Setting({"coll": "tuned", "algorithm": name}) for name in ALGORITHMS[collective])
+    by_size = {size: 0.4 if size < 4096 else 1.5 for size in SIZES}
+    landscape = scaled({first: by_size, second: 0.8})
+    found = tables(study(landscape, [DEFAULT, first, second], cases=[case], noise=Noise(launch=0.01)), "median")[case]
+    (best,) = build({collective: found}, 0.03, 0.95)
+    rules, notes = compile_rules([best], mpi())
+    assert notes == [] and len(best.rules) == 1 and best.rules[0].call == first
+    assert [len(comm.rules) for comm in rules.collectives[0].comms if comm.size == 8] == [1]
 
 
 def test_a_plan_without_our_library_is_kept_though_one_with_it_is_better() -> None:

@@ -146,3 +146,13 @@ def test_without_our_library_there_may_be_nothing_to_export() -> None:
         update={"mpi": MpiPart(family="intel", version="2021.18.1", mpirun="/opt/bin/mpiexec")}
     )
     assert "(export --format shell or module)" in explain(made, "allreduce", 1, 4, 512).run_sentences()[-1]
+
+
+def test_rules_by_size_that_no_rank_can_follow_are_not_claimed() -> None:
+    """A document may have them: written by hand, or by a Unisono that cut such collectives into ranges."""
+    rules = (rule("alltoallv", 0, 4095, {"coll": "unisono", "algorithm": "pull"}), rule("alltoallv", 4096, None, {}))
+    one = plan(1, 4, {"preload": "unisono"}, {"alltoallv": 1.5}, rules)
+    found = explain(tuning(one), "alltoallv", 1, 4, 64)
+    assert found.rule_line is None and "what the MPI does by itself" in found.use
+    assert any("know no size that all of them agree on" in note for note in found.found.notes)
+    assert compile_serving(tuning(one), one, mpi())[0].rules == ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, get_args
@@ -308,6 +308,20 @@ WITHOUT_SIZE = (
     *(f"i{name}" for name in NEIGHBOURHOODS),
 )
 """Collectives whose ranks know no size that all of them agree on: whoever chooses call by call has one rule for all."""
+
+ROOT_DISAGREES = ("gather", "scatter")
+"""coll/tuned takes the size from the send arguments, which are not significant on every rank (gather with MPI_IN_PLACE
+at the root, scatter elsewhere than the root). Two ranks could pick two algorithms and hang, so one rule has to serve
+all sizes."""
+
+
+def undivided(collective: str, calls: Iterable[Mapping[str, str]], *, preloaded: bool) -> bool:
+    """Whether one of these `calls` has to serve all sizes of a collective: no rank knows a size that all agree on, or,
+    where our library does not carry them out (`preloaded`), the MPI's files tell no sizes apart."""
+    if collective in WITHOUT_SIZE:
+        return True
+    by_root = collective in ROOT_DISAGREES
+    return not preloaded and any(one_for_all(collective, s) or (by_root and s.get("coll") == "tuned") for s in calls)
 
 
 IMPORTED = "imported"

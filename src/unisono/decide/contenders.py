@@ -11,7 +11,17 @@ import numpy as np
 import scipy
 
 from unisono.core.vocabulary import DEFAULT, Setting
-from unisono.decide.plans import Course, Evaluation, aligned, base_of, bridged, calls_of, compared, evaluate, undivided
+from unisono.decide.plans import (
+    Course,
+    Evaluation,
+    aligned,
+    base_of,
+    bridged,
+    calls_of,
+    compared,
+    evaluate,
+    one_for_all_sizes,
+)
 from unisono.decide.robust import Counts, Flags, Floats
 from unisono.decide.select import SUPPORT, boundary, lone_ends
 from unisono.decide.statistics import Prior, contrasts
@@ -46,7 +56,8 @@ class _Calls:
     error: Floats
     launches: Counts
     best: Counts
-    """Row that seems best, by size."""
+    """Row that seems best, by size; the same at all where one has to serve all."""
+    whole: bool
 
 
 class Contenders:
@@ -74,8 +85,13 @@ class Contenders:
         rows = [table.row(setting) for setting in settings]
         fit = contrasts(self._logs[rows], 0, table.rounds, PRIOR)
         measured = np.isfinite(table.logs[rows]).sum(axis=-1)
-        best = np.where(np.isfinite(fit.log), fit.log, -np.inf).argmax(axis=0)
-        return _Calls(settings, fit.log, fit.error, measured, best)
+        gain = fit.log
+        if whole := one_for_all_sizes(table, launch):
+            share = np.where(np.isfinite(gain), table.weights, 0.0)
+            mean = np.nansum(gain * share, axis=1) / np.maximum(share.sum(axis=1), np.finfo(float).tiny)
+            gain = np.broadcast_to(np.where(share.any(axis=1), mean, np.nan)[:, None], gain.shape)
+        best = np.where(np.isfinite(gain), gain, -np.inf).argmax(axis=0)
+        return _Calls(settings, fit.log, fit.error, measured, best, whole)
 
     def _with_best_choices(self) -> Evaluation:
         """Every plan with its best choices against the default, all sizes it was measured at together."""
@@ -145,7 +161,7 @@ class Contenders:
             if setting != course.base:
                 ruled[list(course.sizes[first : last + 1])] = True
         young = calls.launches[calls.best, columns] < most_launches
-        missed = np.where(~ruled & young & (gain > self._margin), gain, 0.0)
+        missed = np.where(~ruled & young & (calls.whole | (gain > self._margin)), gain, 0.0)
         return bool((missed * self._table.weights).sum() > 2 * self._tolerance)
 
     def new_sizes(self, launch: Setting, allowed: Sequence[int]) -> set[int]:
@@ -175,7 +191,7 @@ class Contenders:
         has no new one beside it, so each end gets one at most. None is beyond the ends, which are the study's.
         """
         course = self._proven.get(launch)
-        if course is None or len(course.sizes) < SUPPORT or undivided(self._table, launch):
+        if course is None or len(course.sizes) < SUPPORT or one_for_all_sizes(self._table, launch):
             return set()
         rows = [self._table.row(setting) for setting in self._calls[launch].settings]
         part = self._logs[rows][:, list(course.sizes)]

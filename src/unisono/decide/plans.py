@@ -36,6 +36,7 @@ from unisono.core.vocabulary import (
     is_ours,
     of_libnbc,
     one_for_all,
+    undivided,
 )
 from unisono.decide.joint import joint_gains
 from unisono.decide.luck import cut, modest
@@ -190,7 +191,7 @@ def _course(table: Table, logs: Floats, launch: Setting, margin: float, confiden
     judged = part[0].copy()
     weights = table.weights[sizes]
     complexity = [len(call.only("coll", "algorithm", "segment")) for call in calls]
-    whole = undivided(table, launch)
+    whole = one_for_all_sizes(table, launch)
     found = _cut(part, table.rounds, weights, complexity, margin, confidence, whole=whole)
     for segment in _all_named(found, calls, told, weights):
         within = slice(segment.first, segment.last + 1)
@@ -202,9 +203,9 @@ def _course(table: Table, logs: Floats, launch: Setting, margin: float, confiden
     return Course(launch, base, tuple(spans), tuple(int(index) for index in sizes), judged)
 
 
-def undivided(table: Table, launch: Setting) -> bool:
-    """Whether one choice holds for all sizes under a plan, as the MPI's files tell none apart."""
-    return PRELOAD not in launch and any(one_for_all(table.case.collective, s) for s in calls_of(table, launch))
+def one_for_all_sizes(table: Table, launch: Setting) -> bool:
+    """Whether one choice holds for all sizes under a plan."""
+    return undivided(table.case.collective, calls_of(table, launch), preloaded=PRELOAD in launch)
 
 
 def _cut(
@@ -217,7 +218,7 @@ def _cut(
     *,
     whole: bool,
 ) -> Sequence[Segment]:
-    """Ranges with what serves each; one over all sizes (`whole`) where the MPI's files tell no sizes apart."""
+    """Ranges with what serves each; one over all sizes (`whole`) where whoever chooses tells no sizes apart."""
     if not whole:
         return segments(part, rounds, weights, complexity, margin=margin, confidence=confidence)
     share = weights / weights.sum()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from unisono.core.errors import UserError
 from unisono.core.language import _
-from unisono.core.vocabulary import WITHOUT_SIZE
+from unisono.core.vocabulary import ROOT_DISAGREES, WITHOUT_SIZE
 
 _VECTOR = ("allreduce", "reduce", "reduce_scatter", "bcast", "allgatherv")
 """type x count; reduce_scatter: of the whole vector; allgatherv: the mean contribution, total / ranks."""
@@ -18,10 +18,6 @@ _TIMES_RANKS = ("allgather", "alltoall", "gather", "scatter", "reduce_scatter_bl
 
 _ALL_ALIKE = ("alltoallv", "barrier")
 """One rule for all sizes."""
-
-ROOT_DISAGREES = ("gather", "scatter")
-"""The size comes from the send arguments, which are not significant on every rank (gather with MPI_IN_PLACE at the
-root, scatter elsewhere than the root). Two ranks could pick two algorithms and hang, so one rule has to serve all."""
 
 ONE_RULE = (*WITHOUT_SIZE, *ROOT_DISAGREES)
 

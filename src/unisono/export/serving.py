@@ -47,7 +47,7 @@ def _rules(collective: str, plan: Plan, mpi: Mpi, notes: list[str]) -> list[disp
     named = [rule for rule in named if rule.call.get("coll") not in LEFT_TO_THE_MPI]
     if not any(rule.call for rule in named):
         return []
-    if collective in WITHOUT_SIZE and (len({rule.call for rule in named}) > 1 or named[-1].last is not None):
+    if collective in WITHOUT_SIZE and replace(plan, rules=tuple(named)).tells_sizes_apart(collective):
         notes.append(
             N_(
                 "{collective} on {nodes} x {ppn} ranks: rules by message size are left out, because "

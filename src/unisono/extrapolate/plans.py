@@ -21,12 +21,12 @@ from unisono.core.vocabulary import (
     NATIVE,
     PRELOAD,
     TWO_RANKS,
-    WITHOUT_SIZE,
     Case,
     Setting,
     as_measured,
     launch_part,
     one_for_all,
+    undivided,
 )
 from unisono.decide.decision import Decision
 from unisono.decide.select import boundary
@@ -223,22 +223,18 @@ def _candidate(
         usable = _usable(known.models, collective, launch, scope)
         usable = {s: m for s, m in usable.items() if s.get("algorithm") != TWO_RANKS or nodes * ppn == 2}
         found = _picks(usable, Case(collective, nodes, ppn), known, base)
-        if _one_rule(collective, [one.setting for one in found]) and len({one.setting for one in found}) > 1:
+        several = {one.setting for one in found}
+        if len(several) > 1 and undivided(collective, several, preloaded=PRELOAD in launch):
             found = _picks(_only(usable, base), Case(collective, nodes, ppn), known, base)
         if found:
             gains[collective] = over(found)
-            rules += _rules(found, base)
+            rules += _rules(found, base, preloaded=PRELOAD in launch)
             picks += found
     return _Candidate(Plan(nodes, ppn, launch, gains, tuple(rules), basis="predicted"), tuple(picks))
 
 
 def _only(models: Mapping[Setting, Predictor], setting: Setting) -> dict[Setting, Predictor]:
     return {one: model for one, model in models.items() if one == setting}
-
-
-def _one_rule(collective: str, settings: Sequence[Setting]) -> bool:
-    """Whether what serves a collective serves all its sizes: ranks know none, or the MPI's files tell none apart."""
-    return collective in WITHOUT_SIZE or any(one_for_all(collective, setting) for setting in settings)
 
 
 def _picks(models: Mapping[Setting, Predictor], case: Case, known: _Known, base: Setting) -> list[Pick]:
@@ -280,7 +276,7 @@ def _mean(values: Sequence[float]) -> float:
     return fmean(values) if values else 0.0
 
 
-def _rules(picks: Sequence[Pick], base: Setting) -> list[Rule]:
+def _rules(picks: Sequence[Pick], base: Setting, *, preloaded: bool) -> list[Rule]:
     """Neighbouring sizes with one setting are one rule; beyond the first and the last size nothing is claimed."""
     found = []
     start = 0
@@ -291,7 +287,7 @@ def _rules(picks: Sequence[Pick], base: Setting) -> list[Rule]:
             case = run[0].case
             first = boundary(picks[start - 1].size, run[0].size) if start else run[0].size
             last: int | None = boundary(run[-1].size, picks[end].size) - 1 if end < len(picks) else run[-1].size
-            if _one_rule(case.collective, [setting]):
+            if undivided(case.collective, [setting], preloaded=preloaded):
                 first, last = 0, None
             found.append(
                 Rule(

@@ -174,6 +174,13 @@ def lookup(
         )
         end = format_size(measured[-1] if above else measured[0])
         notes.append(sentence.format(size=format_size(size), end=end))
+    if rule is not None and rule.call and collective in WITHOUT_SIZE and plan.tells_sizes_apart(collective):
+        sentence = N_(
+            "rules by message size for {collective} are left out, because its ranks know no size that all of them "
+            "agree on, so the MPI decides"
+        )
+        notes.append(sentence.format(collective=collective))
+        rule = None
     if rule is not None and is_ours(rule.call) and collective in NONBLOCKING:
         notes += _too_long(collective, size, nodes * ppn)
     return Lookup(collective, nodes, ppn, size, plan, rule, tuple(notes), tuning.simulated)

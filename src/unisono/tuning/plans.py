@@ -192,6 +192,11 @@ class Plan:
     def rule_at(self, collective: str, size: int) -> Rule | None:
         return next((rule for rule in self.rules_for(collective) if rule.covers(size)), None)
 
+    def tells_sizes_apart(self, collective: str) -> bool:
+        """Whether the rules for a collective are not one for all its sizes."""
+        rules = sorted(self.rules_for(collective), key=lambda rule: rule.first)
+        return len({rule.call for rule in rules}) > 1 or any(rule.last is not None for rule in rules[-1:])
+
     def __str__(self) -> str:
         return _("{nodes} x {ppn} ranks, {launch}").format(nodes=self.nodes, ppn=self.ppn, launch=self.launch)
 
