@@ -9,7 +9,8 @@ ratio, and what is left of them where every rank computes between the two, for t
 takes: 0 is what hides it wholly. --persistent: of a persistent one's start and wait, which Open MPI has from 5.0 on and
 MPICH from 4.0 on; then the last row is what making and freeing one takes, and does not count in the mean. --vectors: of
 those with a length for each rank, all blocks being alike. --neighbours: of those of ranks in a row. The last line is
-one JSON object.
+one JSON object. --kept FILE of such lines: measures nothing, and prints for each what computing between the call and
+the wait hides (median over collectives and sizes), and how the two compare in what is left (geometric mean).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import subprocess
 import tempfile
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 from unisono.cmdline.command import command
 from unisono.cmdline.preload import launcher_of, with_variables
@@ -33,6 +35,9 @@ from unisono.library.recorder import recorder
 
 SOURCE = Path(__file__).with_suffix(".c")
 FIELDS = 6
+SHORT = 512
+"""Bytes of the longest message that counts as short."""
+WHO = ("mpi", "ours")
 
 
 def quantile(values: list[float], part: float) -> float:
@@ -40,6 +45,22 @@ def quantile(values: list[float], part: float) -> float:
     at = part * (len(values) - 1)
     low = min(int(at), len(values) - 2) if len(values) > 1 else 0
     return values[low] + (at - low) * (values[min(low + 1, len(values) - 1)] - values[low])
+
+
+def overlap(run: dict[str, Any]) -> list[str]:
+    """Of what one run measured, a line for short and one for longer messages."""
+    conditions, said = run["conditions"], []
+    kind = conditions.get("kind") or ("persistent" if conditions.get("persistent") else "nonblocking")
+    for name, sizes in (("up to 512 B", range(SHORT + 1)), ("from 4 KiB", range(SHORT + 1, 1 << 30))):
+        rows = [row for row in run["rows"] if row["bytes"] in sizes and not row["collective"].endswith("_init")]
+        if rows:
+            hidden = [statistics.median(1 - row[f"{who}_left_us"] / row[f"{who}_us"] for row in rows) for who in WHO]
+            left = statistics.geometric_mean(row["mpi_left_us"] / row["ours_left_us"] for row in rows)
+            said.append(
+                f"{conditions['cpu']}, {conditions['mpi']}, {kind}, {name}: hidden of the MPI's {hidden[0]:.0%}, "
+                f"of ours {hidden[1]:.0%}; left of the MPI's / of ours {left:.2f}"
+            )
+    return said
 
 
 def main() -> None:
@@ -53,7 +74,12 @@ def main() -> None:
     kind.add_argument("--vectors", action="store_const", dest="kind", const="vectors")
     kind.add_argument("--neighbours", action="store_const", dest="kind", const="neighbours")
     parser.add_argument("--quantile", type=float, default=0.5, help="of the rounds, that is said of each")
+    parser.add_argument("--kept", type=Path, help="a file of earlier last lines: measure nothing")
     given = parser.parse_args()
+    if given.kept is not None:
+        for line in given.kept.read_text().splitlines():
+            print("\n".join(overlap(json.loads(line))))
+        return
     machine = describe(given.mpirun)
     if machine.mpi is None or machine.mpi.mpicc is None:
         raise SystemExit("no MPI with an mpicc was found")

@@ -6,7 +6,14 @@ import pytest
 
 from tests.decide.synthetic import SIZES, Noise, scaled, study
 from tests.tuning.samples import machine, tuning
-from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, WITHOUT_SIZE, Case, Sample, Setting
+from unisono.core.by_size import WITHOUT_SIZE
+from unisono.core.vocabulary import (
+    CALL_SCOPE,
+    DEFAULT,
+    Case,
+    Sample,
+    Setting,
+)
 from unisono.decide.decide import decide
 from unisono.decide.disqualify import disqualify
 from unisono.decide.findings import findings

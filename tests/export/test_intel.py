@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tuning.samples import plan, rule, tuning
+from unisono.core.by_size import SIZED
 from unisono.core.errors import UserError
-from unisono.core.vocabulary import INTEL, SIZED
+from unisono.core.vocabulary import INTEL
 from unisono.export.check import check
 from unisono.export.files import export
 from unisono.export.preset_file import NAME, OWN, Presets, Tree, compile_presets, leaves, numbered, read

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, get_args
@@ -243,25 +243,6 @@ def whose(setting: Mapping[str, str]) -> str:
     return setting["coll"] if setting.get("coll") in (UNISONO, LIBNBC, *LEFT_TO_THE_MPI) else OF_THE_MPI
 
 
-SIZED: dict[str, tuple[str, ...]] = {
-    MPICH: ("allgather", "allgatherv", "allreduce", "alltoall", "bcast", "reduce", "reduce_scatter_block"),
-    INTEL: ("allgather", "allreduce", "alltoall", "bcast", "gather", "reduce", "scatter"),
-    LIBNBC: (),
-}
-"""The collectives whose algorithms these MPIs' files can name by message size; for the others they name one for all."""
-
-
-def all_or_none(setting: Mapping[str, str]) -> bool:
-    """Whether files that name this algorithm for some sizes of a collective have to name one for all sizes: Intel MPI
-    then leaves the table that it goes by otherwise."""
-    return setting.get("coll") == INTEL
-
-
-def one_for_all(collective: str, setting: Mapping[str, str]) -> bool:
-    """Whether the MPI's files can only name this algorithm for all sizes of the collective."""
-    return setting.get("coll") in SIZED and collective not in SIZED[setting["coll"]]
-
-
 NEIGHBOURHOODS = tuple(name for name in COLLECTIVES if name.startswith("neighbor_"))
 """Collectives of ranks with their neighbours in a communicator's topology, that block."""
 
@@ -300,29 +281,6 @@ REPRODUCIBLE_VARIABLE = "UNISONO_REPRODUCIBLE"
 
 REDUCTIONS = ("allreduce", "reduce")
 """The collectives that our library then serves itself."""
-
-WITHOUT_SIZE = (
-    *("alltoallv", "alltoallw", "barrier", "gatherv", "scatterv"),
-    *("ialltoallv", "ialltoallw", "ibarrier", "igatherv", "iscatterv"),
-    *NEIGHBOURHOODS,
-    *(f"i{name}" for name in NEIGHBOURHOODS),
-)
-"""Collectives whose ranks know no size that all of them agree on: whoever chooses call by call has one rule for all."""
-
-ROOT_DISAGREES = ("gather", "scatter")
-"""coll/tuned takes the size from the send arguments, which are not significant on every rank (gather with MPI_IN_PLACE
-at the root, scatter elsewhere than the root). Two ranks could pick two algorithms and hang, so one rule has to serve
-all sizes."""
-
-
-def undivided(collective: str, calls: Iterable[Mapping[str, str]], *, preloaded: bool) -> bool:
-    """Whether one of these `calls` has to serve all sizes of a collective: no rank knows a size that all agree on, or,
-    where our library does not carry them out (`preloaded`), the MPI's files tell no sizes apart."""
-    if collective in WITHOUT_SIZE:
-        return True
-    by_root = collective in ROOT_DISAGREES
-    return not preloaded and any(one_for_all(collective, s) or (by_root and s.get("coll") == "tuned") for s in calls)
-
 
 IMPORTED = "imported"
 """The method of a study that other benchmarks measured; how its ranks started together is not known."""

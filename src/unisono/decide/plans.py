@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from unisono.core.by_size import all_or_none, one_for_all, undivided
 from unisono.core.interval import Interval
 from unisono.core.vocabulary import (
     CALL_SCOPE,
@@ -32,11 +33,8 @@ from unisono.core.vocabulary import (
     PRELOAD,
     UNISONO,
     Setting,
-    all_or_none,
     is_ours,
     of_libnbc,
-    one_for_all,
-    undivided,
 )
 from unisono.decide.joint import joint_gains
 from unisono.decide.luck import cut, modest

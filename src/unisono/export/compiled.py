@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from unisono.core.by_size import WITHOUT_SIZE
 from unisono.core.errors import UserError
 from unisono.core.language import N_, _
 from unisono.core.version import at_least
-from unisono.core.vocabulary import WITHOUT_SIZE
 from unisono.export.message_bytes import ONE_RULE, has_rules, message_bytes
 from unisono.export.tuned_rules import COLLECTIVE_IDS, CollectiveRules, CommRules, MessageRule, RulesFile
 from unisono.machine.description import Mpi

@@ -6,9 +6,9 @@ Read in `coll_tuned_decision_dynamic.c` (4.1 and 5.0) and found the same by trip
 
 from __future__ import annotations
 
+from unisono.core.by_size import ROOT_DISAGREES, WITHOUT_SIZE
 from unisono.core.errors import UserError
 from unisono.core.language import _
-from unisono.core.vocabulary import ROOT_DISAGREES, WITHOUT_SIZE
 
 _VECTOR = ("allreduce", "reduce", "reduce_scatter", "bcast", "allgatherv")
 """type x count; reduce_scatter: of the whole vector; allgatherv: the mean contribution, total / ranks."""

@@ -22,9 +22,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from unisono.core.by_size import one_for_all
 from unisono.core.errors import UserError
 from unisono.core.language import N_, _
-from unisono.core.vocabulary import COLLECTIVES, INTEL, UNISONO, Setting, one_for_all
+from unisono.core.vocabulary import (
+    COLLECTIVES,
+    INTEL,
+    UNISONO,
+    Setting,
+)
 from unisono.mpi.family import Installation
 from unisono.tuning.plans import Plan, Rule
 

@@ -16,11 +16,12 @@ from pathlib import Path
 
 from unisono.cmdline.command import command
 from unisono.cmdline.preload import launcher_for, with_variables
+from unisono.core.by_size import WITHOUT_SIZE
 from unisono.core.errors import LaunchError
 from unisono.core.language import _
 from unisono.core.reading import read_text
 from unisono.core.sizes import format_size
-from unisono.core.vocabulary import WITHOUT_SIZE, blocking
+from unisono.core.vocabulary import blocking
 from unisono.export import dispatch
 from unisono.export.content import Content
 from unisono.export.probe import ask, probe_program

@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from unisono.core.by_size import WITHOUT_SIZE
 from unisono.core.language import N_
-from unisono.core.vocabulary import DISPATCHED, LEFT_TO_THE_MPI, LIBNBC, WITHOUT_SIZE, is_ours
+from unisono.core.vocabulary import (
+    DISPATCHED,
+    LEFT_TO_THE_MPI,
+    LIBNBC,
+    is_ours,
+)
 from unisono.export import dispatch
 from unisono.export.compiled import algorithm_number
 from unisono.export.dispatch import Rules

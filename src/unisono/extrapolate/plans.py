@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from statistics import fmean
 
+from unisono.core.by_size import one_for_all, undivided
 from unisono.core.errors import UserError
 from unisono.core.interval import Interval
 from unisono.core.language import N_, _
@@ -25,8 +26,6 @@ from unisono.core.vocabulary import (
     Setting,
     as_measured,
     launch_part,
-    one_for_all,
-    undivided,
 )
 from unisono.decide.decision import Decision
 from unisono.decide.select import boundary

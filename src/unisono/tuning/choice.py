@@ -7,11 +7,17 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from unisono.core.by_size import WITHOUT_SIZE
 from unisono.core.errors import UserError
 from unisono.core.interval import Interval
 from unisono.core.language import N_, _
 from unisono.core.sizes import format_size
-from unisono.core.vocabulary import NONBLOCKING, POSTED_MOST, WITHOUT_SIZE, Setting, is_ours
+from unisono.core.vocabulary import (
+    NONBLOCKING,
+    POSTED_MOST,
+    Setting,
+    is_ours,
+)
 from unisono.tuning import choosing
 from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import Plan, Rule

@@ -6,10 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from unisono.core.by_size import WITHOUT_SIZE
 from unisono.core.interval import Interval
 from unisono.core.language import _, translated
 from unisono.core.sizes import format_size
-from unisono.core.vocabulary import INTEL, LEFT_TO_THE_MPI, LIBNBC, MPICH, PRELOAD, WITHOUT_SIZE, Setting
+from unisono.core.vocabulary import (
+    INTEL,
+    LEFT_TO_THE_MPI,
+    LIBNBC,
+    MPICH,
+    PRELOAD,
+    Setting,
+)
 from unisono.mpi import traits
 from unisono.mpi.family import Family
 from unisono.parameters.spelling import implementation
