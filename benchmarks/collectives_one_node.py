@@ -48,6 +48,8 @@ from unisono.measure.session import Session
 from unisono.parameters.spelling import call_words
 
 COLLECTIVES = ("bcast", "allreduce", "alltoall", "allgather", "alltoallv", "allgatherv")
+OTHERS = ("reduce", "reduce_scatter", "scan", "gather", "gatherv", "scatter", "scatterv", "alltoallw")
+"""Measured where they are asked for: by their names, or all of them by --others."""
 SIZES = (8, 64, 512, 4096, 32768, 262144, 2097152, 4194304, 8388608)
 CROWDED_COLLECTIVES, CROWDED_SIZES = COLLECTIVES[:4], (8, 4096, 65536, 1048576)
 """Where ranks share CPUs, unless others are asked for."""
@@ -177,7 +179,8 @@ def main() -> int:
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--uneven", action="store_true", help="more ranks than CPUs, three of four on the first CPU")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--collective", action="append", choices=COLLECTIVES)
+    parser.add_argument("--collective", action="append", choices=COLLECTIVES + OTHERS)
+    parser.add_argument("--others", action="store_const", dest="collective", const=OTHERS, help="all but the usual six")
     parser.add_argument("--size", action="append", type=int, metavar="BYTES")
     parser.add_argument("--keep", type=Path, metavar="FILE", help="append every launch, and measure only what it lacks")
     parser.add_argument("--minutes", type=float, default=math.inf, help="begin no launch after so long")
