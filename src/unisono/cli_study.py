@@ -34,7 +34,12 @@ def tune(
         typer.Option(metavar="FILE", help="With --dry-run: plan for the machine in this file (from doctor --json)."),
     ] = None,
     collective: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Measure this collective only; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Measure this collective only, or all of a kind (blocking, neighborhood, nonblocking, all); may be "
+            "repeated.",
+        ),
     ] = None,
     nodes: Annotated[
         str | None,

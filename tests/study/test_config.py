@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unisono.core.errors import UserError
-from unisono.core.vocabulary import COLLECTIVES
+from unisono.core.vocabulary import COLLECTIVES, MICROBENCHMARKS, NEIGHBOURHOODS, NONBLOCKING
 from unisono.study.config import Study, parse_duration, parse_study, read_study, ready_made, ready_made_names
 
 SMALL = """
@@ -137,3 +138,18 @@ def test_effective_study_survives_the_database() -> None:
         assert path is not None
         study = read_study(path)[0]
         assert Study.model_validate_json(study.model_dump_json(by_alias=True)) == study
+
+
+def test_a_kind_stands_for_all_of_its_collectives() -> None:
+    def asked(*names: str) -> list[str]:
+        text = f'[study]\nname = "x"\n[cases]\ncollectives = {json.dumps(names)}\n'
+        return parse_study(text, "study.toml").cases.collectives
+
+    assert asked("neighborhood") == list(NEIGHBOURHOODS)
+    assert asked("iscan", "nonblocking")[0] == "iscan" and sorted(asked("iscan", "nonblocking")) == sorted(NONBLOCKING)
+    blocking = asked("blocking")
+    assert "allreduce" in blocking and "barrier" in blocking and not {"iallreduce", "pingpong"} & set(blocking)
+    assert sorted(asked("all")) == sorted({*blocking, *NEIGHBOURHOODS, *NONBLOCKING})
+    assert set(COLLECTIVES) - set(asked("all")) == set(MICROBENCHMARKS)
+    with pytest.raises(UserError, match="unknown collective 'blockin'; did you mean blocking"):
+        asked("blockin")

@@ -3,6 +3,7 @@ pydantic gives the place of."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, PlainValidator
@@ -11,7 +12,7 @@ from unisono.core.errors import UserError
 from unisono.core.language import _
 from unisono.core.names import close_names
 from unisono.core.sizes import parse_size
-from unisono.core.vocabulary import COLLECTIVES, Setting
+from unisono.core.vocabulary import COLLECTIVES, KINDS, Setting
 
 
 class Part(BaseModel):
@@ -29,23 +30,42 @@ def _size(value: Any) -> int:
         raise ValueError(str(error).removeprefix("size: ")) from error
 
 
-def collective(value: object) -> str:
-    """Raises ValueError for a name that is no collective's."""
+def collective(value: object, besides: Iterable[str] = ()) -> str:
+    """Raises ValueError for a name that is no collective's, with the nearest of those that would do: `besides`, too."""
     if isinstance(value, str) and value in COLLECTIVES:
         return value
-    near = close_names(value.lower().removeprefix("mpi_"), COLLECTIVES) if isinstance(value, str) else []
+    known = [*COLLECTIVES, *besides]
+    near = close_names(value.lower().removeprefix("mpi_"), known) if isinstance(value, str) else []
     sentence = (
         _("unknown collective {value!r}; did you mean {near}?")
         if near
         else _("unknown collective {value!r}; known: {known}")
     )
-    raise ValueError(sentence.format(value=value, near=near[0] if near else "", known=", ".join(COLLECTIVES)))
+    raise ValueError(sentence.format(value=value, near=near[0] if near else "", known=", ".join(known)))
+
+
+def collectives(values: Sequence[object]) -> list[str]:
+    """Each of them once; a kind (KINDS) stands for all of its kind, "all" for all kinds. Raises ValueError as above."""
+    kinds = KINDS | {"all": [name for names in KINDS.values() for name in names]}
+    found: dict[str, None] = {}
+    for value in values:
+        several = kinds.get(value) if isinstance(value, str) else None
+        found |= dict.fromkeys(several if several is not None else [collective(value, kinds)])
+    return list(found)
 
 
 def collective_given(text: str, option: str) -> str:
     """The collective that an option of a command line names. Raises UserError for another word."""
     try:
         return collective(text)
+    except ValueError as error:
+        raise UserError(f"{option}: {error}") from error
+
+
+def collectives_given(texts: Sequence[str], option: str) -> list[str]:
+    """Those that an option of a command line names. Raises UserError for another word."""
+    try:
+        return collectives(texts)
     except ValueError as error:
         raise UserError(f"{option}: {error}") from error
 

@@ -253,6 +253,13 @@ NONBLOCKING = (
 )
 """Nonblocking collectives: what is measured is the call and the wait for it, one after the other."""
 
+KINDS = {
+    "blocking": tuple(name for name in COLLECTIVES if name not in (*MICROBENCHMARKS, *NEIGHBOURHOODS, *NONBLOCKING)),
+    "neighborhood": NEIGHBOURHOODS,
+    "nonblocking": NONBLOCKING,
+}
+"""Words for several collectives at once, where a study names them."""
+
 POSTED_MOST = 32 << 10
 """Bytes that a rank gives at most in a nonblocking collective that our library serves: a quarter of the arena in
 native/collectives/node/posts_memory.c."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from unisono.core.errors import UserError
-from unisono.core.fields import collective_given
+from unisono.core.fields import collectives_given
 from unisono.core.language import _
 from unisono.core.names import close_names
 from unisono.core.sizes import parse_size
@@ -50,8 +50,8 @@ def narrowed(
     """The study with what the command line says otherwise. Raises UserError as a study file would."""
     document = study.model_dump(by_alias=True)
     if collectives:
-        document["cases"]["collectives"] = [collective_given(name, "--collective") for name in collectives]
-        document["weights"] = {name: w for name, w in study.weights.items() if name in collectives}
+        names = document["cases"]["collectives"] = collectives_given(collectives, "--collective")
+        document["weights"] = {name: w for name, w in study.weights.items() if name in names}
     if nodes:
         document["cases"]["nodes"] = list(nodes)
     if ppn is not None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from unisono.core.errors import UserError
-from unisono.core.fields import Size, collective
+from unisono.core.fields import Size, collective, collectives
 from unisono.core.language import _
 from unisono.core.reading import read_text
 from unisono.core.toml import explain_validation, parse_toml
@@ -78,7 +78,7 @@ class Cases(_Part):
     @field_validator("collectives")
     @classmethod
     def _known(cls, names: list[str]) -> list[str]:
-        return list(dict.fromkeys(collective(name) for name in names))
+        return collectives(names)
 
 
 class SizeLimit(_Part):
