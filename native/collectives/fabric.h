@@ -14,7 +14,8 @@ enum fabric_tag {
     FABRIC_SETUP,
     FABRIC_LATER, /* of calls that do not block */
     FABRIC_TAGS = FABRIC_LATER,
-    FABRIC_TAGS_END = 20000 /* above those of all slots; MPI has 32,767 at least */
+    FABRIC_NEVER_SENT = 19999,
+    FABRIC_TAGS_END /* above those of all slots; MPI has 32,767 at least */
 };
 
 struct fabric {
@@ -54,7 +55,7 @@ int fabric_test_any(const struct fabric *fabric, int count, MPI_Request *request
 void fabric_forget(const struct fabric *fabric, MPI_Request request);
 /* Where somebody has left, what is still under way is taken back: its memory is the program's again. */
 void fabric_take_back(const struct fabric *fabric);
-/* Lets the library move what it still has to: for those that wait for flags in memory. */
+/* Lets the MPI library move what it still has to: for those that wait for flags in memory. */
 void fabric_progress(const struct fabric *fabric);
 
 #endif

@@ -14,7 +14,7 @@ enum { PRICE = 2000, AT_ONCE = 8, ROOT = 0 };
 struct keep_shared {
     struct keep keep;
     int users;
-    int64_t serial; /* the same on all of its ranks, and no other of theirs has it; 0: not yet */
+    int64_t serial; /* the same on all of its ranks, and no other has it: serial_of(); 0: not yet */
     struct keep_shared *next;
 };
 
@@ -52,7 +52,7 @@ void keeps_leave(struct keep *keep)
         discard(shared);
 }
 
-/* One in which this rank has the same number, of as many: if all ranks have the same, it is of these ranks. */
+/* One in which this rank has the same number, of as many: if all ranks have found the same, it is of these ranks. */
 static struct keep_shared *find(const struct comm_state *state)
 {
     struct keep_shared *one = all_keeps;
@@ -63,7 +63,21 @@ static struct keep_shared *find(const struct comm_state *state)
 }
 
 /* What each rank says; the least of each counts, so the greatest of what is said negative. */
-enum { GOOD, CREDIT, SERIAL, SERIAL_MOST, LAST_MOST, TERMS };
+enum { GOOD, CREDIT, SERIAL, SERIAL_MOST, LAST_MOST, FIRST, TERMS };
+
+/* Groups without a rank in common count by themselves and come to the same numbers: what tells theirs apart is who is the first of each. */
+static int64_t serial_of(int64_t number, int64_t first)
+{
+    return number << 32 | first;
+}
+
+/* Of the first of them, in the world; of the others nothing. */
+static int64_t named_first(const struct comm_state *state)
+{
+    int rank;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return state->rank == ROOT ? rank : INT64_MAX;
+}
 
 static bool ask(const struct comm_state *state, bool patient, const struct keep_shared *found, int64_t all[TERMS])
 {
@@ -72,7 +86,8 @@ static bool ask(const struct comm_state *state, bool patient, const struct keep_
                                  [CREDIT] = patient ? credit : INT64_MAX,
                                  [SERIAL] = serial,
                                  [SERIAL_MOST] = -serial,
-                                 [LAST_MOST] = -last_serial};
+                                 [LAST_MOST] = -last_serial,
+                                 [FIRST] = named_first(state)};
     return PMPI_Allreduce(mine, all, TERMS, MPI_INT64_T, MPI_MIN, state->user) == MPI_SUCCESS;
 }
 
@@ -176,7 +191,7 @@ static void look(struct comm_state *state)
     state->keep_refused = shared == NULL;
     if (shared == NULL)
         return;
-    shared->serial = last_serial;
+    shared->serial = serial_of(last_serial, all[FIRST]);
     shared->next = all_keeps;
     all_keeps = shared;
     state->keep = &shared->keep;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fabric.h"
 #include "keyspace.h"
 
 bool leave_is_needed(const char *library)
@@ -20,8 +21,8 @@ bool leave_is_needed(const char *library)
 /* Others may still need this rank to take in or to send what is under way. */
 static void progress(void)
 {
-    int found;
-    PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &found, MPI_STATUS_IGNORE);
+    const struct fabric of_all = {.comm = MPI_COMM_WORLD};
+    fabric_progress(&of_all);
 }
 
 void leave_together(bool agreed)

@@ -5,8 +5,10 @@
 #include "cells.h"
 #include "handed.h"
 
-/* Turns of spinning. Whoever waits this long is not much later for letting others run. */
-enum { SPINS = 4096, CROWDED_SPINS = 4, PROGRESS = 64, LAST = 1 << 30 };
+/* Turns of spinning. Whoever waits this long is not much later for letting others run. From EARLY on a rank lets the MPI library move what
+ * it has, once in PROGRESS turns, or in OFTEN where each turn gives the CPU away: others may wait for that, with one-sided communication for
+ * one. Most waits are shorter. */
+enum { SPINS = 4096, CROWDED_SPINS = 4, EARLY = 256, PROGRESS = 64, OFTEN = 8, LAST = 1 << 30 };
 _Static_assert(LAST % PROGRESS == 0, "the last turns are counted over and over");
 
 bool wait_turn(struct coll_comm *comm, unsigned *turn)
@@ -17,15 +19,16 @@ bool wait_turn(struct coll_comm *comm, unsigned *turn)
     *turn = now + 1 < LAST ? now + 1 : LAST - PROGRESS;
     if (now >= spins || now % PROGRESS == PROGRESS - 1)
         handed_serve(comm->fabric.failure);
+    /* The awaited rank may be waiting for a message that the library here has not finished sending; or wait no more. */
+    const unsigned rarely = now >= EARLY && now >= spins ? OFTEN : PROGRESS;
+    if (now % rarely == rarely - 1 && (now >= EARLY || now >= spins))
+        fabric_progress(&comm->fabric);
     if (now < spins) {
         cpu_pause();
         return true;
     }
-    /* The awaited rank may be waiting for a message that the library here has not finished sending; or wait no more. */
-    if (now % PROGRESS == PROGRESS - 1) {
-        fabric_progress(&comm->fabric);
+    if (now % PROGRESS == PROGRESS - 1)
         failure_look(comm->fabric.failure, now / PROGRESS == spins / PROGRESS);
-    }
     sched_yield();
     return true;
 }
