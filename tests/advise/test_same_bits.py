@@ -15,11 +15,15 @@ from tests.profile.interception import compiled, toolchain
 from tests.tuning.samples import plan, tuning
 from unisono.advise.apply import apply_plan
 from unisono.advise.same_bits import SameBits, same_bits
+from unisono.cmdline.command import command
 from unisono.core.errors import UserError
-from unisono.core.vocabulary import Level
+from unisono.core.vocabulary import DEFAULT, REDUCTIONS, Level
 from unisono.library.native import bench_program
+from unisono.library.recorder import recorder
 from unisono.machine.description import Machine
+from unisono.measure.session import Session
 from unisono.parameters.spelling import require_mpi
+from unisono.study.ours import preloaded
 from unisono.tuning import Tuning, write
 from unisono.tuning.asked import level_of
 
@@ -44,13 +48,14 @@ def _reproducible(level: Level) -> Tuning:
 @pytest.mark.nightly
 def test_sums_of_launches_whose_ranks_are_elsewhere(system: Machine) -> None:
     """Two nodes are pretended, and one launch has a rank fewer, whose numbers are zeros in the others."""
-    points = [("allreduce", 64), ("reduce", 100000), ("bcast", 8)]
+    points = [("allreduce", 64), ("reduce", 100000), ("reduce_scatter", 100000), ("reduce_scatter_block", 520)]
+    points += [("bcast", 8), ("reduce_scatter_block", 256 << 20)]  # the last is more than a digest is made of
     made = _reproducible("ranks")
     applied = apply_plan(made, made.plan[0], system)
     found = same_bits(applied, "ranks", system, bench_program(require_mpi(system).mpicc), points, crowded=True)
     assert found is not None
     assert (found.same, found.failed) == (True, ())
-    assert found.collectives == ("allreduce", "reduce")
+    assert found.collectives == REDUCTIONS
     assert {"default", "two pretended nodes, ranks dealt in turn", "2 of 3 ranks"} <= set(found.layouts)
     assert same_bits(applied, "ranks", system, Path("gone"), [("bcast", 8)], crowded=True) is None
 
@@ -63,6 +68,30 @@ def test_a_programs_sums(system: Machine, tmp_path: Path) -> None:
     assert (run.returncode, len(run.stdout.splitlines())) == (0, 24), run.stderr
     other = _unisono(tmp_path, "run", "--tuning", "tuning.toml", "--reproducible", "ranks", "--", *line)
     assert (other.returncode, len(other.stdout.splitlines())) == (1, 24)  # rounded once: not as in any order
+
+
+def _launched(machine: Machine, ranks: int, level: Level) -> Session:
+    mpi = require_mpi(machine)
+    line = command(machine, DEFAULT, 1, ranks, [str(bench_program(mpi.mpicc))], oversubscribe=True)
+    line = preloaded(line, recorder(mpi.mpicc), machine, level)
+    return Session(line.argv, line.env)
+
+
+def test_every_reduction_has_the_bits_of_the_ranks_order(system: Machine) -> None:
+    """The same vector, whole or in blocks. Of fewer ranks with numbers the blocks are those that fewer ranks have."""
+    with _launched(system, 3, "placement") as session:
+        found = {name: session.digest(name, 2400) for name in ("allreduce", "reduce", "reduce_scatter")}
+        found["reduce_scatter_block"] = session.digest("reduce_scatter_block", 800)
+        assert len(set(found.values())) == 1, found
+        assert session.digest("reduce_scatter", 8) == session.digest("allreduce", 8)  # some ranks have no block
+        with pytest.raises(ValueError, match="reduce_scatter or reduce_scatter_block"):
+            session.digest("scan", 8)
+        with pytest.raises(ValueError, match="3 blocks are more than"):
+            session.digest("reduce_scatter_block", 128 << 20)
+    wanted = [("reduce_scatter", 2400), ("reduce_scatter_block", 800)]
+    with _launched(system, 3, "ranks") as all_of_them, _launched(system, 2, "ranks") as fewer:
+        for name, size in wanted:
+            assert all_of_them.digest(name, size, numbers=2) == fewer.digest(name, size, numbers=2), name
 
 
 @pytest.mark.nightly

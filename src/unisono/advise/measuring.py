@@ -13,7 +13,7 @@ from unisono.advise.mix import Mix
 from unisono.core.errors import UserError
 from unisono.core.interval import Interval
 from unisono.core.language import N_, _
-from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, EXACT, USUAL, Case, Condition, blocking
+from unisono.core.vocabulary import CALL_SCOPE, COMBINING, DEFAULT, EXACT, USUAL, Case, Condition, blocking
 from unisono.decide.disqualify import NO_FAULT, disqualify
 from unisono.decide.document import from_decision
 from unisono.decide.plans import build, launches_of
@@ -32,7 +32,6 @@ from unisono.tuning.contents import Tuning
 
 BASE = "quick"
 """The ready-made study whose parameters are tried."""
-_REDUCTIONS = ("allreduce", "reduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan")
 _NUMBER = 4
 """A reduction is measured on numbers of 4 bytes."""
 
@@ -70,7 +69,7 @@ def study_for(wanted: Wanted, machine: Machine, weights: Mapping[str, float] | N
 
 def adjusted(wanted: Wanted) -> dict[Case, tuple[int, ...]]:
     """The sizes as they can be measured."""
-    least = {case: _NUMBER if blocking(case.collective) in _REDUCTIONS else 0 for case in wanted}
+    least = {case: _NUMBER if blocking(case.collective) in COMBINING else 0 for case in wanted}
     return {case: tuple(sorted({max(size, least[case]) for size in sizes})) for case, sizes in wanted.items()}
 
 

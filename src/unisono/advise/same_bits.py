@@ -26,6 +26,8 @@ from unisono.parameters.spelling import require_mpi
 
 _SIZES = 8
 """Message sizes of a collective, spread over those that were measured."""
+_LONGEST = 256 << 20
+"""Bytes of a rank's vector (native/bench/digest.c)."""
 _PRETENDED = {"UNISONO_FAKE_NODES": "%2"}
 """Two nodes to our library, ranks dealt to them in turn: its ways over nodes serve."""
 
@@ -69,11 +71,11 @@ def same_bits(
 ) -> SameBits | None:
     """None where no reduction is among the points. `program` is unisono-bench. A launch that fails is left out and
     named; fewer than two that work show nothing, and are not called the same."""
-    wanted = _spread(points)
+    plan = applied.plan
+    wanted = _spread(points, plan.ranks)
     if not wanted:
         return None
     prover = _Launches(applied, machine, program, crowded, wanted)
-    plan = applied.plan
     tuned = [prover.tuned(N_("default"), DEFAULT), prover.tuned(N_("default"), DEFAULT)]
     plain = [prover.plain(DEFAULT)]
     if level != "runs":
@@ -101,10 +103,11 @@ def _agree(one: Digests, other: Digests) -> bool:
     return all(other.get(point, digest) == digest for point, digest in one.items())
 
 
-def _spread(points: Sequence[Point]) -> list[Point]:
+def _spread(points: Sequence[Point], ranks: int) -> list[Point]:
     found: list[Point] = []
     for name in REDUCTIONS:
-        sizes = sorted(size for other, size in points if other == name and size > 0)
+        most = _LONGEST // ranks if name == "reduce_scatter_block" else _LONGEST
+        sizes = sorted(size for other, size in points if other == name and 0 < size <= most)
         step = max(1, len(sizes) / _SIZES)
         found += [(name, sizes[int(index * step)]) for index in range(min(len(sizes), _SIZES))]
     return found

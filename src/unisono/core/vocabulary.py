@@ -286,8 +286,11 @@ how many ranks bring the same numbers (native/dispatch/ordered.h)."""
 REPRODUCIBLE_VARIABLE = "UNISONO_REPRODUCIBLE"
 """Says it to our library."""
 
-REDUCTIONS = ("allreduce", "reduce")
-"""The collectives that our library then serves itself."""
+REDUCTIONS = ("allreduce", "reduce", "reduce_scatter", "reduce_scatter_block")
+"""The collectives of which this can be promised."""
+
+COMBINING = (*REDUCTIONS, "scan", "exscan")
+"""The collectives that combine elements; their nonblocking forms do so, too."""
 
 IMPORTED = "imported"
 """The method of a study that other benchmarks measured; how its ranks started together is not known."""

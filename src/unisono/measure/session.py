@@ -181,8 +181,8 @@ class Session:
         return parse_limits(answers[0])
 
     def digest(self, collective: str, size: int, *, numbers: int | None = None) -> str:
-        """A number made of the bits of an allreduce's or reduce's result: doubles whose sum depends on the order. Ranks
-        from `numbers` on contribute zeros. Raises ValueError where ranks have different results."""
+        """A number made of the bits of a reduction's result: doubles whose sum depends on the order. Ranks from
+        `numbers` on contribute zeros. Raises ValueError where ranks have different results."""
         words = f"digest coll={collective} bytes={size}" + (f" numbers={numbers}" if numbers is not None else "")
         (answer,) = self._ask(words, _LIMITS_DEADLINE)
         return str(answer["digest"])

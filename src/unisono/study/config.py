@@ -14,7 +14,7 @@ from unisono.core.fields import Size, collective, collectives
 from unisono.core.language import _
 from unisono.core.reading import read_text
 from unisono.core.toml import explain_validation, parse_toml
-from unisono.core.vocabulary import NODES_MOST, PPN_MOST, USUAL, Condition, Level, blocking
+from unisono.core.vocabulary import COMBINING, NODES_MOST, PPN_MOST, USUAL, Condition, Level, blocking
 
 SIZES_MOST = 10_000
 """Message sizes of a case: more would take days for nothing."""
@@ -135,7 +135,7 @@ class Sizes(_Part):
         end = min([self.to, *ends])
         sizes = {size for size in self.extra if size <= end}
         sizes.update(self._steps(end))
-        if collective in ("allreduce", "reduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan"):
+        if collective in COMBINING:
             # A reduction works on numbers of 4 bytes; smaller vectors are bytes and another operation.
             sizes = {size for size in sizes if size >= 4 or size == 0} or {4}
         return sorted(sizes)
