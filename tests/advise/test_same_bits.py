@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from tests.profile.interception import compiled, toolchain
-from tests.tuning.samples import plan, tuning
+from tests.tuning.samples import plan, rule, tuning
 from unisono.advise.apply import apply_plan
+from unisono.advise.prove import verify_tuning
 from unisono.advise.same_bits import SameBits, same_bits
 from unisono.cmdline.command import command
 from unisono.core.errors import UserError
@@ -92,6 +93,26 @@ def test_every_reduction_has_the_bits_of_the_ranks_order(system: Machine) -> Non
     with _launched(system, 3, "ranks") as all_of_them, _launched(system, 2, "ranks") as fewer:
         for name, size in wanted:
             assert all_of_them.digest(name, size, numbers=2) == fewer.digest(name, size, numbers=2), name
+
+
+def test_what_a_price_is_and_what_has_no_promise_is_said(system: Machine) -> None:
+    """Proven with few launches: a reduce_scatter may be slower, a scan is named as not covered."""
+    made = tuning(
+        plan(
+            ppn=2,
+            gain={"reduce_scatter": 1.0, "scan": 1.0},
+            rules=tuple(rule(name, 0, None, {}, gain=1.0, sizes=(4096,)) for name in ("reduce_scatter", "scan")),
+        )
+    )
+    made = made.model_copy(update={"study": made.study.model_copy(update={"reproducible": "placement"})})
+    program = bench_program(require_mpi(system).mpicc)
+    proof = verify_tuning(made, system, program, pairs=3, seconds=0.002)
+    assert [(one.collectives, one.same, one.failed) for one in proof.bits] == [(("reduce_scatter",), True, ())]
+    said = " ".join(proof.notes)
+    assert re.search(r"reduce_scatter on 1 x 2 ranks: reproducible \(placement\)( costs|: no cost is proven)", said)
+    assert "bits of their results: scan." in said
+    slow = {case.collective for case in proof.cases if case.verdict == "slower"}
+    assert proof.exit_status == int("scan" in slow)
 
 
 @pytest.mark.nightly

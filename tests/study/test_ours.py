@@ -191,7 +191,19 @@ def test_reductions_that_are_to_be_reproducible_are_served_by_ours_alone() -> No
     assert any("reproducible (placement)" in note for note in matrix.notes)
     asked = study('coll = ["adapt", "han"]', '[method]\nreproducible = "runs"\n')
     (case, _) = expand(asked, machine(), ours=OFFERED).cases
+    assert not any("do not cover" in note for note in expand(asked, machine(), ours=OFFERED).notes)
     assert "adapt" not in {s.get("coll") for s in case.settings}
+
+
+def test_a_reduce_scatter_has_no_choice_and_a_scan_no_promise() -> None:
+    """Where the order is kept our library serves the one by an alltoallv; the other it leaves to the MPI."""
+    asked = study('coll = ["basic"]', '[method]\nreproducible = "placement"\n')
+    names = ["reduce_scatter", "reduce_scatter_block", "scan"]
+    asked = asked.model_copy(update={"cases": asked.cases.model_copy(update={"collectives": names})})
+    matrix = expand(asked, machine(), ours=OFFERED)
+    calls = {c.case.collective: {s.get("coll") for s in c.settings} for c in matrix.cases}
+    assert calls == {"reduce_scatter": {None}, "reduce_scatter_block": {None}, "scan": {None, "basic"}}
+    assert any(note.endswith("bits of their results: scan.") for note in matrix.notes)
 
 
 def test_the_launches_of_a_study_are_told_what_is_to_be_reproducible(monkeypatch: pytest.MonkeyPatch) -> None:

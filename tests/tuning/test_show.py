@@ -162,3 +162,21 @@ def test_a_gain_of_too_few_launches_claims_no_interval() -> None:
     assert gain_words(Interval(2.09, 3e-5, 134407.0)) == "2.09x (interval unknown)"
     assert gain_words(Interval(2.0, 0.05, 80.0)) == "2.00x (0.05 to 80.00)"
     assert gain_words(Interval(1.12, 1.1, 1.2)) == "1.12x (1.10 to 1.20)"
+
+
+def test_the_level_of_reproducible_sums_and_its_price_are_shown() -> None:
+    names = ("reduce_scatter", "scan")
+    proof = tuple(
+        ProofModel(collective=name, nodes=1, ppn=4, gain=Interval(0.5, 0.4, 0.8), launches=15, verdict="slower")
+        for name in names
+    )
+    made = tuning(plan(gain=dict.fromkeys(names, 1.0)))
+    made = made.model_copy(
+        update={"proof": proof, "study": made.study.model_copy(update={"reproducible": "placement"})}
+    )
+    text = " ".join(shown(made).split())
+    assert "sums Reproducible sums (placement): allreduce" in text
+    assert "our library, by an alltoallv and a loop" in text
+    assert "what the MPI does by itself" in text  # the scan's
+    assert "reduce_scatter on 1 x 4 ranks: reproducible (placement) costs 100 % (25 to 150)" in text
+    assert "slower than the default in these launches: scan (1 x 4)." in text

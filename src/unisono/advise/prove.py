@@ -22,11 +22,12 @@ from unisono.advise.apply import Applied, apply_plan
 from unisono.advise.paired import LEAST_PAIRS, orders, ratio_interval, verdict
 from unisono.advise.same_bits import SameBits, same_bits
 from unisono.cmdline.command import Command, command
+from unisono.core import sums
 from unisono.core.errors import LaunchError, UserError
 from unisono.core.interval import Interval
 from unisono.core.language import N_, _, translated
 from unisono.core.sizes import format_size
-from unisono.core.vocabulary import DEFAULT, REDUCTIONS, USUAL, Condition, Setting
+from unisono.core.vocabulary import DEFAULT, USUAL, Condition, Level, Setting
 from unisono.machine.description import Machine
 from unisono.measure.session import Session, Timing
 from unisono.measure.steady import Steady
@@ -107,13 +108,16 @@ class Proof:
     notes: tuple[str, ...]
     bits: tuple[SameBits, ...] = ()
     """Of reductions that are to be reproducible: whether they are."""
+    reproducible: Level | None = None
+    """The tuning's."""
 
     @property
     def exit_status(self) -> int:
         """1 when a collective is slower than the default or wrong, or nothing could be proven at all. A reproducible
         reduction may be slower, but not give other bits."""
-        priced = REDUCTIONS if self.bits else ()
-        slower = any(case.verdict == "slower" and case.collective not in priced for case in self.cases)
+        slower = any(
+            case.verdict == "slower" and not sums.is_promised(case.collective, self.reproducible) for case in self.cases
+        )
         wrong = any(case.verdict == "wrong results" for case in self.cases) or not all(one.same for one in self.bits)
         return 1 if slower or wrong or not self.cases else 0
 
@@ -136,6 +140,8 @@ class Proof:
         for case in self.cases:
             gain = case.gain
             style = {"faster": "green", "slower": "bold red", "wrong results": "bold red"}.get(case.verdict, "")
+            if case.verdict == "slower" and sums.is_promised(case.collective, self.reproducible):
+                style = "yellow"  # its price
             cells = (
                 case.collective,
                 f"{case.nodes} x {case.ppn}",
@@ -217,9 +223,11 @@ def verify_tuning(
             cases += _case_proofs(plan, found, level, prover.notes)
     bits = _bits(tuning, applied, machine, program) if reproducible else []
     prover.notes += [one.sentence for one in bits]
-    prover.notes += [_price(case, reproducible) for case in cases if reproducible and case.collective in REDUCTIONS]
+    prover.notes += sums.prices(cases, reproducible)
+    if reproducible and (said := sums.not_covered((case.collective for case in cases), reproducible)):
+        prover.notes.append(said)
     failures, commands = tuple(prover.failures), tuple(prover.commands)
-    return Proof(level, tuple(cases), failures, commands, tuple(prover.notes), tuple(bits))
+    return Proof(level, tuple(cases), failures, commands, tuple(prover.notes), tuple(bits), reproducible)
 
 
 def _bits(tuning: Tuning, applied: Sequence[Applied], machine: Machine, program: Path) -> list[SameBits]:
@@ -229,22 +237,6 @@ def _bits(tuning: Tuning, applied: Sequence[Applied], machine: Machine, program:
         same_bits(one, level, machine, program, measured_points(tuning, one.plan), crowded=crowded) for one in applied
     )
     return [one for one in found if one is not None]
-
-
-def _price(case: CaseProof, level: str) -> str:
-    """What it takes that a reduction is reproducible, against the MPI as it is."""
-    place = N_("{collective} on {nodes} x {ppn} ranks").format(
-        collective=case.collective, nodes=case.nodes, ppn=case.ppn
-    )
-    cost, least, most = (100 * (1 / value - 1) for value in (case.gain.mid, case.gain.high, case.gain.low))
-    sentence = {
-        "slower": N_("{place}: reproducible ({level}) costs {cost:.0f} % ({least:.0f} to {most:.0f})"),
-        "faster": N_("{place}: reproducible ({level}) costs nothing: {cost:.0f} % ({least:.0f} to {most:.0f})"),
-    }.get(
-        case.verdict,
-        N_("{place}: reproducible ({level}): no cost is proven: {cost:+.0f} % ({least:+.0f} to {most:+.0f})"),
-    )
-    return sentence.format(place=place, level=level, cost=cost, least=least, most=most)
 
 
 def measured_points(tuning: Tuning, plan: Plan) -> list[Point]:

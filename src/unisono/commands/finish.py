@@ -93,7 +93,8 @@ class Outcome:
         if self.proof is not None:
             console.print()
             console.print(self.proof.render())
-            if said := slower(self.proof.cases, shlex.quote(str(self.files.directory))):
+            directory = shlex.quote(str(self.files.directory))
+            if said := slower(self.proof.cases, directory, self.tuning.study.reproducible):
                 console.print(said, style="bold red", markup=False)
         console.print()
         table = Table.grid(padding=(0, 2))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from math import prod
 
 from unisono.cmdline import left_out
+from unisono.core import sums
 from unisono.core.errors import UserError
 from unisono.core.language import N_, _
 from unisono.core.sizes import format_size
@@ -21,6 +22,7 @@ from unisono.core.vocabulary import (
     USUAL,
     Case,
     Condition,
+    Level,
     Setting,
     call_part,
     is_ours,
@@ -92,7 +94,7 @@ def expand(
     study = _of_this_mpi(study, machine, notes)
     notes.update(dict.fromkeys(left_out.notes(machine)))
     if study.method.reproducible is not None:
-        notes[_reproducible(study.method.reproducible)] = None
+        notes.update(dict.fromkeys(_reproducible(study.method.reproducible, study.cases.collectives)))
     _check_parameters(study, machine)
     candidates = ours or {}
     if scope:
@@ -118,11 +120,16 @@ def expand(
     return Matrix(tuple(cases), tuple(notes), _switched(scope, machine, cases))
 
 
-def _reproducible(level: str) -> str:
-    return N_(
-        "Our library keeps reductions reproducible ({level}) in every launch. Gains are over what the library "
-        "chooses by itself; the proof compares with the MPI without it, which shows the price."
-    ).format(level=level)
+def _reproducible(level: Level, collectives: Sequence[str]) -> list[str]:
+    said = N_(
+        "Our library keeps reductions reproducible ({level}) in every launch. Gains of the reductions that it serves "
+        "are over what it chooses by itself; the proof compares with the MPI without it, which shows the price."
+    )
+    if level == "runs":
+        said = N_(
+            "Our library is in every launch and chooses by rules alone, so that reductions are reproducible ({level})."
+        )
+    return [said.format(level=level), *filter(None, [sums.not_covered(collectives, level)])]
 
 
 def _switched(scope: Sequence[str], machine: Machine, cases: Sequence[CaseMatrix]) -> tuple[str, ...]:

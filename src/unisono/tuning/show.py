@@ -9,6 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from unisono.core import sums
 from unisono.core.interval import Interval
 from unisono.core.language import _, listed, ngettext, translated
 from unisono.core.sizes import format_size
@@ -31,8 +32,10 @@ def show(tuning: Tuning, *, proven: bool = False) -> Group:
         best = choose(tuning, nodes, ppn)
         parts += [Text(), _plans(tuning, nodes, ppn, best), Text(), _rules(tuning, best)]
     if tuning.proof:
+        level = tuning.study.reproducible
         parts += [Text(), _proof(tuning)]
-        parts += [Text(said, style="bold red")] if (said := slower(tuning.proof)) else []
+        parts += [Text(translated(price)) for price in sums.prices(tuning.proof, level)]
+        parts += [Text(said, style="bold red")] if (said := slower(tuning.proof, level=level)) else []
     elif tuning.simulated or tuning.imported:
         parts += [
             Text(),
@@ -101,6 +104,9 @@ def _about(tuning: Tuning) -> Table:
             "a setting has to beat the default by {margin:.0%}; each was simulated once and would be the same again"
         )
     table.add_row(_("margin"), kept.format(margin=study.margin, confidence=study.confidence))
+    if study.reproducible:
+        said = map(translated, (sums.promise(study.reproducible), sums.baseline(study.reproducible)))
+        table.add_row(_("sums"), Text(" ".join(said)))
     conditions = tuning.conditions
     ranks = ", ".join(map(str, conditions.ranks))
     measured = (
@@ -116,9 +122,9 @@ def _about(tuning: Tuning) -> Table:
         _("simulated") if tuning.simulated else _("measured in"),
         measured.format(count=conditions.launches, launches=conditions.launches, ranks=ranks),
     )
-    said = {finding.text for finding in tuning.finding}
+    found = {finding.text for finding in tuning.finding}
     for note in conditions.notes:
-        if note not in said:
+        if note not in found:
             table.add_row(_("note"), Text(translated(note)))
     return table
 
@@ -188,13 +194,18 @@ def _rules(tuning: Tuning, plan: Plan) -> Group:
         table.add_row(
             name,
             words.sizes(rule.first, rule.last),
-            Text(words.use(rule.call)),
+            Text(translated(sums.use(rule.call, rule.collective, tuning.study.reproducible) or words.use(rule.call))),
             _gain(rule.gain),
             measured,
             *_sure(rule),
         )
     if not plan.rules:
-        table.add_row(_("all"), _("all sizes"), words.by_itself(), "", "")
+        names: dict[str, list[str]] = {}
+        for name in plan.gain:
+            names.setdefault(sums.use({}, name, tuning.study.reproducible), []).append(name)
+        for use, those in names.items():
+            of = ", ".join(those) if any(names) else _("all")
+            table.add_row(of, _("all sizes"), translated(use) or words.by_itself(), "", "")
     said = [_("sure: the probability that no other setting is more than 5% faster")] if plan.predicted else []
     if not plan.predicted and any(rule.gain.low <= 1 <= rule.gain.high and not rule.gain.exact for rule in plan.rules):
         said.append(
@@ -241,9 +252,14 @@ class Proven(Protocol):
     def verdict(self) -> str: ...
 
 
-def slower(proof: Iterable[Proven], folder: str = "DIR") -> str:
-    """What to do where the proof refutes the decision, a sentence; "" where it does not. `folder`: the study's."""
-    cases = [f"{one.collective} ({one.nodes} x {one.ppn})" for one in proof if one.verdict == "slower"]
+def slower(proof: Iterable[Proven], folder: str = "DIR", level: str | None = None) -> str:
+    """What to do where the proof refutes the decision, a sentence; "" where it does not. `folder`: the study's. What
+    is reproducible by `level` may be slower: that is its price."""
+    cases = [
+        f"{one.collective} ({one.nodes} x {one.ppn})"
+        for one in proof
+        if one.verdict == "slower" and not sums.is_promised(one.collective, level)
+    ]
     if not cases:
         return ""
     return _(
