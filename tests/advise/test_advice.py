@@ -296,6 +296,17 @@ def test_a_study_that_is_none(files: tuple[Path, Path]) -> None:
         run(files, studies=(files[1],))
 
 
+def test_the_level_of_reproducible_sums_is_said() -> None:
+    made = advised([FFT, Call("MPI_Allreduce", time=3.0), Call("MPI_Scan")])
+    assert not any("eproducible sums" in sentence for sentence in made.sentences())
+    study = TUNING.study.model_copy(update={"reproducible": "placement"})
+    said = replace(made, tuning=TUNING.model_copy(update={"study": study})).sentences()
+    assert any(sentence.startswith("Reproducible sums (placement): ") for sentence in said)
+    assert any("in the order of the ranks: allreduce. Their savings" in sentence for sentence in said)
+    (left,) = [sentence for sentence in said if "do not cover these reductions" in sentence]
+    assert left.endswith(": scan.")
+
+
 def test_another_machine_is_noticed() -> None:
     made = profile([FFT])
     made.origin.machine.update({"CPU": "Another CPU", "kernel": "6.1"})

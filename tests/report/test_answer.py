@@ -201,6 +201,8 @@ def test_a_proof_that_contradicts_the_study_is_said_to(
         size["gain"] = {"low": gain.low * factor, "mid": gain.mid * factor, "high": gain.high * factor}
     remarks = [r for r in rows(views, decision, document)["table"]["remarks"] if "the proof and the study differ" in r]
     assert [r.startswith("allreduce, 1 × 2 ranks: at ") for r in remarks] == [True] * said
+    ordered = proof.table(views, decision, proof.proven(document), document, "placement")  # has another default
+    assert not any("the proof and the study differ" in r for r in ordered["remarks"])
 
 
 def test_wrong_results_are_a_bad_verdict(study: StudyData, decision: Decision, views: list[CaseView]) -> None:

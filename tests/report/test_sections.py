@@ -23,6 +23,7 @@ from unisono.report.figures_limits import distance
 from unisono.report.finding_list import finding_groups, measured_sizes
 from unisono.report.marks import RatioScale, Swatches, interval_mark, ratio_axis, sparkline, strip
 from unisono.report.palette import DASHES, MARKERS
+from unisono.report.report import content
 from unisono.report.sections import beaten_sentence
 from unisono.report.topology import draw
 from unisono.report.view import CaseView, case_views, chosen_plans
@@ -120,6 +121,21 @@ def test_conditions_count_what_there_is(study: StudyData, decision: Decision) ->
     assert said["launches"].startswith(f"{len(study.launches)}, {len(study.launches) - 1} of them done, ")
     kept = sum(s.repetitions for s in study.samples)
     assert said["repetitions"].startswith(f"{kept:,} kept, ")
+
+
+def test_reproducible_sums_say_what_serves_and_what_they_leave_out(study: StudyData, decision: Decision) -> None:
+    assert conditions.reproducible(study) == []
+    first = study.samples[0]
+    more = (replace(first, case=Case(name, 1, 2)) for name in ("reduce_scatter", "scan"))
+    promised = replace(study, samples=(*study.samples, *more), reproducible="placement")
+    level, ours, scattered, gains, left = conditions.reproducible(promised)
+    assert level.startswith("Reproducible sums (placement): ")
+    assert ours.startswith("allreduce: Our library serves this call with an algorithm")
+    assert scattered.startswith("reduce_scatter: Our library serves this call with an alltoallv")
+    assert "not with the MPI" in gains and left.endswith(": scan.")
+    assert content(promised, decision, None, None)["sums"] == [level, ours, scattered, gains, left]
+    proven = {"cases": [], "notes": [left]}
+    assert content(promised, decision, None, proven)["sums"] == [level, ours, scattered, gains], "said once"
 
 
 def test_oversubscription_and_wrong_results_are_warned_of(study: StudyData, decision: Decision) -> None:

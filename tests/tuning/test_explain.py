@@ -12,10 +12,10 @@ from tests.export.test_serving import COMPOSED, WITHOUT, composed, mpi
 from tests.tuning.samples import plan, rule, tuning
 from unisono.commands.looking_up import lookup as command
 from unisono.core.errors import UserError
-from unisono.core.vocabulary import Setting
+from unisono.core.vocabulary import Level, Setting
 from unisono.export import dispatch
 from unisono.export.serving import compile_serving
-from unisono.tuning import write
+from unisono.tuning import Tuning, write
 from unisono.tuning.contents import Conditions, MpiPart
 from unisono.tuning.explain import explain
 
@@ -156,3 +156,42 @@ def test_rules_by_size_that_no_rank_can_follow_are_not_claimed() -> None:
     assert found.rule_line is None and "what the MPI does by itself" in found.use
     assert any("know no size that all of them agree on" in note for note in found.found.notes)
     assert compile_serving(tuning(one), one, mpi())[0].rules == ()
+
+
+def _reproducible(level: Level) -> Tuning:
+    names = ("allreduce", "reduce_scatter", "scan", "bcast")
+    made = tuning(plan(gain=dict.fromkeys(names, 1.0)))
+    return made.model_copy(update={"study": made.study.model_copy(update={"reproducible": level})})
+
+
+def test_what_serves_because_sums_are_to_be_reproducible() -> None:
+    found = explain(_reproducible("placement"), "reduce_scatter", 1, 4, 4096)
+    assert found.use == "our library, by an alltoallv and a loop"
+    why = " ".join(found.sentences())
+    assert "so our library decides by itself" in why
+    assert "Reproducible sums (placement): allreduce" in why
+    assert "serves this call with an alltoallv of the MPI" in why
+    assert "not with the MPI; the proof compares with the MPI" in why
+    run = " ".join(found.run_sentences())
+    assert "adds nothing" not in run
+    assert "puts libunisono.so into the ranks, with a rules file that asks for reproducible sums (placement)" in run
+    assert found.as_dict()["needs_library"] is True
+    assert found.as_dict()["reproducible"] == "placement"
+
+
+def test_a_level_says_what_it_does_not_cover() -> None:
+    scan = explain(_reproducible("ranks"), "scan", 1, 4, 4096)
+    assert scan.use == "what the MPI does by itself"
+    assert "do not cover these reductions" in " ".join(scan.sentences())
+    bcast = explain(_reproducible("ranks"), "bcast", 1, 4, 4096)
+    assert "eproducible" not in " ".join(bcast.sentences())
+    assert "reproducible sums (ranks)" in " ".join(bcast.run_sentences())
+    runs = explain(_reproducible("runs"), "allreduce", 1, 4, 4096)
+    assert runs.use == "what the MPI does by itself"  # which our library leaves it to
+
+
+def test_the_short_answer_names_the_level(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(_reproducible("placement"), tmp_path / "tuning.toml")
+    asked = {"nodes": 1, "ppn": 4, "size": "4K", "for_": None, "weights": None, "why": False, "json": False}
+    command(tmp_path / "tuning.toml", collective="allreduce", **asked)  # type: ignore[arg-type]
+    assert "Reproducible sums (placement)" in capsys.readouterr().out

@@ -19,10 +19,11 @@ from unisono.advise.replayed import Replays, condition_notes
 from unisono.advise.said import late_words, named, prediction_dict, spot_dict, spot_sentence
 from unisono.advise.scatter import scatter, shown
 from unisono.advise.unknown import unknown
+from unisono.core import sums
 from unisono.core.display import percent, percent_range
 from unisono.core.errors import UserError
 from unisono.core.interval import Interval
-from unisono.core.language import N_, _, translated
+from unisono.core.language import N_, _, listed, translated
 from unisono.core.vocabulary import DEFAULT
 from unisono.tuning.choice import choose, nearest_case
 from unisono.tuning.contents import Tuning
@@ -141,9 +142,28 @@ class Advice:
             *filter(None, map(late_words, (self.mix.main, *named))),
             *(found.sentence for found in self.against[:2]),
             *self.overlap[:2],
+            *self._sums(),
             *self._scatter(),
             *self.unknown(),
         ]
+
+    def _sums(self) -> list[str]:
+        """Which level of reproducible sums the tuning keeps, and what that means for the program's reductions."""
+        level = self.tuning.study.reproducible
+        if level is None:
+            return []
+        names = list(dict.fromkeys(spot.case.collective for spot in self.mix.spots if spot.case is not None))
+        said = [translated(sums.promise(level))]
+        if ordered := [name for name in names if sums.is_ordered(name, level)]:
+            said.append(
+                _(
+                    "Our library then serves these calls in the order of the ranks: {names}. Their savings are "
+                    "predicted over the library in that order, not over the MPI without it; the proof of the tuning "
+                    "has their price."
+                ).format(names=listed(ordered))
+            )
+        left = sums.not_covered(names, level)
+        return [*said, *([translated(left)] if left else [])]
 
     def _scatter(self) -> list[str]:
         """How far a verification may stray."""

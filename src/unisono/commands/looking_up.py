@@ -83,7 +83,7 @@ def _answer(explained: Explanation) -> None:
     console.print(_("  for {what}: {fast}").format(what=what, fast=fast), markup=False)
     if found.simulated:
         console.print(f"  {translated(SIMULATED)}", style="yellow", markup=False)
-    for note in [*found.notes, *explained.alone_sentences()]:
+    for note in [*found.notes, *explained.sum_sentences(), *explained.alone_sentences()]:
         console.print(f"  {translated(note)}", markup=False)
 
 

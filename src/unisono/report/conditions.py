@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import unisono
+from unisono.core import sums
 from unisono.core.language import N_, _, listed, translated
 from unisono.core.sizes import format_size
 from unisono.core.vocabulary import DEFAULT, SIMULATED, Setting, as_measured
@@ -56,6 +57,27 @@ def _machine(machine: Machine) -> str:
     if not machine.is_described:
         return _("unknown")
     return listed([machine.name, *([machine.cpu_model] if machine.cpu_model else []), count(machine.cores, "core")])
+
+
+def reproducible(study: StudyData) -> list[str]:
+    """Which level of reproducible sums holds, what serves the study's reductions because of it, and what it leaves
+    out; [] without a level."""
+    level = study.reproducible
+    if level is None:
+        return []
+    names = sorted({sample.case.collective for sample in study.samples})
+    served: dict[str, list[str]] = defaultdict(list)
+    for name in names:
+        if sums.is_promised(name, level):
+            served[sums.serving(name, level)].append(name)
+    by = [f"{join(those)}: {translated(sentence)}" for sentence, those in served.items()]
+    left = sums.not_covered(names, level)
+    return [
+        translated(sums.promise(level)),
+        *by,
+        translated(sums.baseline(level)),
+        *([translated(left)] if left else []),
+    ]
 
 
 def warnings(study: StudyData, decision: Decision) -> list[str]:

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from unisono.core import sums
 from unisono.core.interval import Interval
 from unisono.core.language import _, listed, translated
 from unisono.core.sizes import format_size
-from unisono.core.vocabulary import Case
+from unisono.core.vocabulary import Case, Level
 from unisono.decide.decision import Decision
 from unisono.report.marks import RatioScale, interval_mark, kind, ratio_axis
 from unisono.report.text import count, join
@@ -53,9 +54,14 @@ def proven(verification: Mapping[str, Any] | None) -> dict[Case, Proven]:
 
 
 def table(
-    views: Sequence[CaseView], decision: Decision, fresh: Mapping[Case, Proven], verification: Mapping[str, Any] | None
+    views: Sequence[CaseView],
+    decision: Decision,
+    fresh: Mapping[Case, Proven],
+    verification: Mapping[str, Any] | None,
+    level: Level | None = None,
 ) -> Mapping[str, Any]:
-    """The forest plot's rows. Without a verification they are the study's own gains, and the note says so."""
+    """The forest plot's rows. Without a verification they are the study's own gains, and the note says so. `level`:
+    what sums do not depend on; then a reduction's gain in the study has another default than the proof's."""
     study = {view.case: view.gain for view in views if view.gain is not None}
     kept = {view.case for view in views if view.keeps_default}
     shown = {case: fresh[case].gain if case in fresh else gain for case, gain in study.items()}
@@ -85,7 +91,12 @@ def table(
         "failures": [_failure(failure) for failure in (verification or {}).get("failures", ())],
         "remarks": [
             *(translated(note) for note in (verification or {}).get("notes", ())),
-            *(said for view in views if (said := _apart(view, fresh.get(view.case), decision.margin))),
+            *(
+                said
+                for view in views
+                if not sums.is_ordered(view.case.collective, level)
+                and (said := _apart(view, fresh.get(view.case), decision.margin))
+            ),
         ],
     }
 

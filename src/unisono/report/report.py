@@ -60,6 +60,7 @@ def content(
     views = case_views(study, decision)
     proven = proof.proven(verification)
     answers = headline.answers(decision, proven, study.reproducible)
+    forest = proof.table(views, decision, proven, verification, study.reproducible)
     failed, left = conditions.failures(study)
     return {
         "study": study,
@@ -68,7 +69,8 @@ def content(
         "answers": answers,
         "facts": conditions.at_a_glance(study),
         "warnings": conditions.warnings(study, decision),
-        "proof": proof.table(views, decision, proven, verification),
+        "proof": forest,
+        "sums": [one for one in conditions.reproducible(study) if one not in forest["remarks"]],
         "confidence": f"{decision.confidence:.0%}",
         "margin": f"{decision.margin:.0%}",
         **sections.page_sections(study, views, decision),

@@ -6,18 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from unisono.core import sums
 from unisono.core.by_size import WITHOUT_SIZE
 from unisono.core.interval import Interval
 from unisono.core.language import _, translated
 from unisono.core.sizes import format_size
-from unisono.core.vocabulary import (
-    INTEL,
-    LEFT_TO_THE_MPI,
-    LIBNBC,
-    MPICH,
-    PRELOAD,
-    Setting,
-)
+from unisono.core.vocabulary import INTEL, LEFT_TO_THE_MPI, LIBNBC, MPICH, PRELOAD, Level, Setting
 from unisono.mpi import traits
 from unisono.mpi.family import Family
 from unisono.parameters.spelling import implementation
@@ -34,10 +28,12 @@ class Other:
     launch: Setting
     call: Setting
     gain: Interval
+    ordered: str = ""
+    """What serves without a rule, where our library keeps an order; in English."""
 
     @property
     def words(self) -> str:
-        return _under(words.use(self.call), self.launch)
+        return _under(translated(self.ordered) or words.use(self.call), self.launch)
 
 
 @dataclass(frozen=True)
@@ -54,11 +50,14 @@ class Explanation:
     """What this collective alone would choose, where that is another plan."""
     family: Family
     """Of the MPI that it was measured with."""
+    level: Level | None = None
+    """What sums do not depend on; by our library, whatever the plan."""
 
     @property
     def use(self) -> str:
         """ "our pull, with our library"."""
-        return _under(words.use(self._call), self.found.plan.launch)
+        ordered = translated(sums.use(self._call, self.found.collective, self.level))
+        return _under(ordered or words.use(self._call), self.found.plan.launch)
 
     @property
     def rule_line(self) -> str | None:
@@ -77,7 +76,7 @@ class Explanation:
     def sentences(self) -> list[str]:
         """Why, one sentence each."""
         if self.found.simulated:
-            return [*self._simulated(), *self.alone_sentences()]
+            return [*self._simulated(), *self.sum_sentences(), *self.alone_sentences()]
         found, rule = self.found, self.found.rule
         share = f"{self.confidence:.0%}"
         gain = found.gain
@@ -91,7 +90,9 @@ class Explanation:
                     "plan takes {times} ({share} interval)."
                 ).format(size=size, collective=found.collective, times=_times(gain), share=share)
             ]
-            if found.plan.launch.without(PRELOAD).is_default:
+            if sums.is_ordered(found.collective, self.level):
+                said = [_("No rule covers {size}, so our library decides by itself.").format(size=size)]
+            elif found.plan.launch.without(PRELOAD).is_default:
                 said = [
                     _("No rule covers {size}, so the MPI decides by itself, as without a tuning.").format(size=size)
                 ]
@@ -122,7 +123,16 @@ class Explanation:
                 "setting (study {study})."
             ).format(margin=self.margin, share=share, study=self.study)
         )
-        return said + self.alone_sentences()
+        return said + self.sum_sentences() + self.alone_sentences()
+
+    def sum_sentences(self) -> list[str]:
+        """Which level holds and what it means for this call; [] where none does or the call combines nothing."""
+        if self.level is None or not (serving := sums.serving(self.found.collective, self.level)):
+            return []
+        said = [sums.promise(self.level), serving]
+        if sums.is_promised(self.found.collective, self.level):
+            said.append(sums.baseline(self.level))
+        return [translated(sentence) for sentence in said]
 
     def _simulated(self) -> list[str]:
         found, rule = self.found, self.found.rule
@@ -164,8 +174,20 @@ class Explanation:
         """What `unisono run` does for it, and what is left without our library."""
         rest = self.found.plan.launch.without(PRELOAD)
         if not self.found.plan.needs_library:
+            also = []
+            if self.level is not None:
+                also = [
+                    _(
+                        "It also puts libunisono.so into the ranks, with a rules file that asks for reproducible sums "
+                        "({level})."
+                    ).format(level=self.level)
+                ]
             if self.found.plan.launch.is_default and not self._call:
-                return [_("unisono run adds nothing.")]
+                return (
+                    [_("unisono run sets no parameter of a launch."), *also]
+                    if also
+                    else [_("unisono run adds nothing.")]
+                )
             if self._call.get("coll") == MPICH:
                 sentence = (
                     _("unisono run sets {rest} and names selection files for MPICH.")
@@ -192,7 +214,7 @@ class Explanation:
                 )
             else:
                 sentence = _("unisono run sets {rest}.") if rest else _("unisono run sets no parameter of a launch.")
-            return [sentence.format(rest=rest, collective=self.found.collective)]
+            return [sentence.format(rest=rest, collective=self.found.collective), *also]
         if self.rule_line:
             sentence = (
                 _('unisono run puts libunisono.so into the ranks with the rule "{rule}", and sets {rest}.')
@@ -221,6 +243,14 @@ class Explanation:
                 else _(
                     "unisono run puts libunisono.so into the ranks, which leaves this call to Intel MPI, and names a "
                     "file by which Intel MPI takes the preset."
+                )
+            )
+        elif sums.is_ordered(self.found.collective, self.level):
+            sentence = (
+                _("unisono run puts libunisono.so into the ranks without a rule for this call, and sets {rest}.")
+                if rest
+                else _(
+                    "unisono run puts libunisono.so into the ranks without a rule for this call, and sets nothing else."
                 )
             )
         else:
@@ -266,7 +296,8 @@ class Explanation:
         return {
             **self.found.as_dict(),
             "use": self.use,
-            "needs_library": self.found.plan.needs_library,
+            "needs_library": self.found.plan.needs_library or self.level is not None,
+            "reproducible": self.level,
             "rule": self.rule_line,
             "evidence": _evidence(self.found.rule),
             "why": self.sentences(),
@@ -295,7 +326,7 @@ def explain(
     others = [
         other
         for plan in (tuning.plans_for(found.plan.nodes, found.plan.ppn) if found.of_these_ranks else ())
-        if plan is not found.plan and (other := _other(plan, collective, size)) is not None
+        if plan is not found.plan and (other := _other(plan, collective, size, tuning.study.reproducible)) is not None
     ]
     without = None
     plain = without_library(tuning, found.plan.nodes, found.plan.ppn, used) if found.plan.needs_library else None
@@ -311,14 +342,16 @@ def explain(
         without=without,
         alone=alone if alone.plan is not found.plan else None,
         family=traits(tuning.mpi.family if tuning.mpi else None),
+        level=tuning.study.reproducible,
     )
 
 
-def _other(plan: Plan, collective: str, size: int) -> Other | None:
+def _other(plan: Plan, collective: str, size: int, level: Level | None) -> Other | None:
     if collective not in plan.gain:
         return None
     rule = plan.rule_at(collective, size)
-    return Other(plan.launch, rule.call if rule else Setting(), _gain_at(plan, collective, size))
+    call = rule.call if rule else Setting()
+    return Other(plan.launch, call, _gain_at(plan, collective, size), sums.use(call, collective, level))
 
 
 def _gain_at(plan: Plan, collective: str, size: int) -> Interval:
