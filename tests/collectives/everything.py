@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+
 from tests.collectives.algorithms import NAMES
 from unisono.core.vocabulary import DISPATCHED, NONBLOCKING
 
@@ -17,3 +20,25 @@ FORCED = {
     "UNISONO_FORCE": ",".join(f"{collective}=unisono/{_way(collective)}" for collective in DISPATCHED),
     "UNISONO_PATIENCE": "0",
 }
+
+_WAYS_OF_NODES = ("flat_pairwise", "leader", "nodes", "direct")
+"""Algorithms of several nodes, also where these have different numbers of ranks."""
+
+FORCED_ON_NODES = {
+    "UNISONO_FORCE": ",".join(
+        f"{collective}=unisono/{next(w for w in _WAYS_OF_NODES if f'{collective}_{w}' in NAMES)}"
+        for collective in DISPATCHED
+        if collective not in NONBLOCKING
+    ),
+    "UNISONO_PATIENCE": "0",
+}
+"""The same where ranks are on several nodes: nonblocking collectives are then the MPI's."""
+
+
+def ours(said: str) -> Counter[str]:
+    """Calls of each collective that ours served, as the library lists them at the end (UNISONO_VERBOSE): a row for each
+    implementation and run of sizes."""
+    calls: Counter[str] = Counter()
+    for collective, number in re.findall(r"^unisono: +(\w+) +(?:any|[\d.]+) +unisono/\w+ +(\d+)$", said, re.MULTILINE):
+        calls[collective] += int(number)
+    return calls

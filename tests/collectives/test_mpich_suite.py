@@ -9,13 +9,16 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
+from tests.collectives.everything import FORCED, FORCED_ON_NODES, ours
 from tests.profile.interception import Toolchain, toolchain
 from tests.tally import Tally
+from unisono.core.vocabulary import DISPATCHED, NEIGHBOURHOODS, NONBLOCKING
 from unisono.launch.failure import STUMBLES, stumbled
 
 pytestmark = [pytest.mark.mpi, pytest.mark.nightly, pytest.mark.timeout(3 * 3600)]
@@ -27,6 +30,21 @@ _LARGE = "large"
 """Programs of this name need more memory than a test should."""
 _SECONDS = 180
 _ROOT = {f"{name}_ALLOW_RUN_AS_ROOT{more}": "1" for name in ("OMPI", "PRTE") for more in ("", "_CONFIRM")}
+
+
+_CALLED = [name for name in DISPATCHED if name.removeprefix("i") not in NEIGHBOURHOODS]
+"""Ours serve a communicator from its third call on, and the programs call those of neighbourhoods no more than twice on
+one. So these are the MPI's, however they are forced."""
+WAYS: dict[str, tuple[dict[str, str], Sequence[str]]] = {
+    "by choice": ({"UNISONO_COLLECTIVES": "on"}, ()),
+    "forced": (FORCED, _CALLED),
+    "forced on several nodes": (
+        {**FORCED_ON_NODES, "UNISONO_FAKE_NODES": "2,1"},
+        [name for name in _CALLED if name not in NONBLOCKING],
+    ),
+}
+"""The variables, and the collectives of which ours have to serve calls in one of the programs at least. By choice many
+are the MPI's: where ranks share CPUs nothing is known of its own. Several nodes are pretended."""
 
 
 def _built(tools: Toolchain, folder: Path) -> Path:
@@ -54,8 +72,10 @@ def _listed(folder: Path, most: int) -> Iterator[tuple[str, int, tuple[str, ...]
                     yield name, int(ranks), tuple(word[4:] for word in options if word.startswith("arg="))
 
 
-def _problem(tools: Toolchain, folder: Path, test: tuple[str, int, tuple[str, ...]], env: Mapping[str, str]) -> str:
-    """What a program has to complain of; "" if nothing."""
+def _ran(
+    tools: Toolchain, folder: Path, test: tuple[str, int, tuple[str, ...]], env: Mapping[str, str]
+) -> tuple[str, Counter[str]]:
+    """What a program has to complain of, "" if nothing; and the calls of each collective that ours served."""
     name, ranks, arguments = test
     argv = [*tools.launch(ranks, env), f"./{name}", *arguments]
     for _attempt in range(STUMBLES):
@@ -65,10 +85,12 @@ def _problem(tools: Toolchain, folder: Path, test: tuple[str, int, tuple[str, ..
                 timeout=_SECONDS, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            return f"not ended within {_SECONDS} s"
+            return f"not ended within {_SECONDS} s", Counter()
         if not stumbled(done.stderr):
             break
-    return "" if "No Errors" in done.stdout else (done.stdout + done.stderr)[-400:] or f"status {done.returncode}"
+    good = "No Errors" in done.stdout
+    problem = "" if good else (done.stdout + done.stderr)[-400:] or f"status {done.returncode}"
+    return problem, ours(done.stderr)
 
 
 @pytest.mark.skipif(
@@ -81,12 +103,27 @@ def test_every_program_finds_no_error(mpi: str, tmp_path: Path, tally: Tally) ->
     tests = list(dict.fromkeys(_listed(folder, MOST_RANKS.get(mpi, 5))))
     assert len(tests) >= 50
     failed: list[str] = []
-    not_ours: list[str] = []
-    for test in tests:
-        env = {"LD_PRELOAD": str(tools.library), "UNISONO_COLLECTIVES": "on", "UNISONO_PATIENCE": "0"}
-        problem = _problem(tools, folder, test, env)
-        if problem:
-            (not_ours if _problem(tools, folder, test, {}) else failed).append(f"{test}: {problem}")
-    tally(f"MPICH's own tests under {mpi}", runs=len(tests), failed_with_ours_alone=len(failed))
-    tally(f"MPICH's own tests under {mpi}", failed_without_ours_too=len(not_ours))
+    unserved: list[str] = []
+    without: dict[tuple[str, int, tuple[str, ...]], str] = {}
+    for way, (variables, claimed) in WAYS.items():
+        env = {"LD_PRELOAD": str(tools.library), "UNISONO_VERBOSE": "1", "UNISONO_PATIENCE": "0", **variables}
+        calls: Counter[str] = Counter()
+        here: list[str] = []
+        not_ours = 0
+        for test in tests:
+            problem, served = _ran(tools, folder, test, env)
+            calls += served
+            if problem and test not in without:
+                without[test], _ = _ran(tools, folder, test, {})
+            if problem and without[test]:
+                not_ours += 1
+            elif problem:
+                here.append(f"{test}, {way}: {problem}")
+        heading = f"MPICH's own tests under {mpi}, {way}"
+        tally(heading, runs=len(tests), failed_with_ours_alone=len(here), failed_without_ours_too=not_ours)
+        tally(heading, collectives_by_ours=len(calls), calls_by_ours=calls.total())
+        tally(f"{heading}, calls by ours", **dict(sorted(calls.items())))
+        failed += here
+        unserved += [f"{collective}, {way}" for collective in claimed if not calls[collective]]
     assert not failed, "\n".join(failed)
+    assert not unserved, "By ours in none of the programs: " + "; ".join(unserved)
