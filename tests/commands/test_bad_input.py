@@ -151,3 +151,13 @@ def test_every_help_has_an_example(command: str) -> None:
     done = unisono(command, "--help")
     assert done.returncode == 0
     assert f"Example: unisono {command}" in done.stdout.replace("│", " ")
+
+
+@pytest.mark.mpi
+@pytest.mark.beside
+def test_optimize_refuses_a_file_in_the_place_of_its_outputs_before_the_program_has_run(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("")
+    program: list[str | Path] = [EMBEDDED, "-n", "2", "touch", tmp_path / "ran"]
+    said = refused(unisono("optimize", "--budget", "5s", "-o", tmp_path / "out", "--", *program))
+    assert "out: is a file; -o DIR names a directory" in said
+    assert not (tmp_path / "ran").exists()

@@ -35,6 +35,7 @@ from unisono.profile.recorded import Profile
 from unisono.report.story import write_story
 from unisono.search.search import Hooks
 from unisono.study.config import parse_duration
+from unisono.study.database import make_folder
 
 NOTHING, UNDECIDED = 1, 3
 STATUS: dict[Outcome, int] = {
@@ -68,6 +69,7 @@ def optimize(
     machine = started(described(mpirun_meant(words)), step.words_of(words, os.environ))
     machine = machine.model_copy(update={"nodes": nodes_of(words, machine)})
     journal = open_journal(files, words, machine, metric=metric, pairs=runs, resume=resume)
+    make_folder(files.directory)  # or it is refused before the program has run
     journal.busy = max(journal.busy, warn_where_busy(len(machine.cpus)))
     with terminated_like_interrupted(files.directory):
         Optimizer(journal, machine, files, seconds, _world(machine, files)).run()
