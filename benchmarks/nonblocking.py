@@ -9,8 +9,8 @@ ratio, and what is left of them where every rank computes between the two, for t
 takes: 0 is what hides it wholly. --persistent: of a persistent one's start and wait, which Open MPI has from 5.0 on and
 MPICH from 4.0 on; then the last row is what making and freeing one takes, and does not count in the mean. --vectors: of
 those with a length for each rank, all blocks being alike. --neighbours: of those of ranks in a row. The last line is
-one JSON object. --kept FILE of such lines: measures nothing, and prints for each what computing between the call and
-the wait hides (median over collectives and sizes), and how the two compare in what is left (geometric mean).
+one JSON object. --kept FILE of such lines: measures nothing, and prints for each the rows, what computing between the
+call and the wait hides (median over collectives and sizes), and how the two compare in what is left (geometric mean).
 """
 
 from __future__ import annotations
@@ -47,6 +47,16 @@ def quantile(values: list[float], part: float) -> float:
     return values[low] + (at - low) * (values[min(low + 1, len(values) - 1)] - values[low])
 
 
+def table(rows: list[dict[str, Any]]) -> None:
+    print(
+        f"{'collective':>20} {'bytes':>6} {'MPI, us':>8} {'ours, us':>8} {'ratio':>6} {'MPI left':>9} {'ours left':>9}"
+    )
+    for row in rows:
+        plain, ours = row["mpi_us"], row["ours_us"]
+        print(f"{row['collective']:>20} {row['bytes']:>6} {plain:>8.2f} {ours:>8.2f} {plain / ours:>6.2f} "
+              f"{row['mpi_left_us'] / plain:>9.2f} {row['ours_left_us'] / ours:>9.2f}")  # fmt: skip
+
+
 def overlap(run: dict[str, Any]) -> list[str]:
     """Of what one run measured, a line for short and one for longer messages."""
     conditions, said = run["conditions"], []
@@ -78,6 +88,7 @@ def main() -> None:
     given = parser.parse_args()
     if given.kept is not None:
         for line in given.kept.read_text().splitlines():
+            table(json.loads(line)["rows"])
             print("\n".join(overlap(json.loads(line))))
         return
     machine = describe(given.mpirun)
@@ -100,9 +111,6 @@ def main() -> None:
             for words in (line.split() for line in done.stdout.splitlines()):
                 if len(words) == FIELDS:
                     rounds[words[0], int(words[1])].append(tuple(1e6 * float(word) for word in words[2:]))
-    print(
-        f"{'collective':>20} {'bytes':>6} {'MPI, us':>8} {'ours, us':>8} {'ratio':>6} {'MPI left':>9} {'ours left':>9}"
-    )
     rows, ratios = [], []
     for (collective, size), found in rounds.items():
         plain, ours, plain_left, ours_left = (
@@ -112,8 +120,7 @@ def main() -> None:
                      "mpi_left_us": plain_left, "ours_left_us": ours_left})  # fmt: skip
         if not collective.endswith("_init"):
             ratios.append(plain / ours)
-        print(f"{collective:>20} {size:>6} {plain:>8.2f} {ours:>8.2f} {plain / ours:>6.2f} "
-              f"{plain_left / plain:>9.2f} {ours_left / ours:>9.2f}")  # fmt: skip
+    table(rows)
     mean = statistics.geometric_mean(ratios)
     conditions = {"mpi": f"{machine.mpi.family} {machine.mpi.version}", "cpu": machine.cpu_model, "ranks": given.ranks,
                   "launches": given.launches, "kind": given.kind, "quantile": given.quantile,

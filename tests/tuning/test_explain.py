@@ -158,6 +158,15 @@ def test_rules_by_size_that_no_rank_can_follow_are_not_claimed() -> None:
     assert compile_serving(tuning(one), one, mpi())[0].rules == ()
 
 
+def test_two_rules_of_coll_tuned_for_a_gather_are_not_claimed() -> None:
+    """Its ranks may see different sizes, so that its file has none of them."""
+    calls = ({"coll": "tuned", "algorithm": "binomial"}, {"coll": "tuned", "algorithm": "basic_linear"})
+    one = plan(1, 4, {}, {"gather": 1.5}, (rule("gather", 0, 4095, calls[0]), rule("gather", 4096, None, calls[1])))
+    found = explain(tuning(one), "gather", 1, 4, 64)
+    assert found.use == "what the MPI does by itself"
+    assert any("know no size that all of them agree on" in note for note in found.found.notes)
+
+
 def _reproducible(level: Level) -> Tuning:
     names = ("allreduce", "reduce_scatter", "scan", "bcast")
     made = tuning(plan(gain=dict.fromkeys(names, 1.0)))

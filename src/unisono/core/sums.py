@@ -23,9 +23,14 @@ class Proven(Protocol):
     @property
     def ppn(self) -> int: ...
     @property
-    def gain(self) -> Interval: ...
-    @property
     def verdict(self) -> str: ...
+
+
+class Priced(Proven, Protocol):
+    """The same with what was measured."""
+
+    @property
+    def gain(self) -> Interval: ...
 
 
 def is_promised(collective: str, level: str | None) -> bool:
@@ -128,7 +133,7 @@ def use(call: Mapping[str, str], collective: str, level: str | None) -> str:
     return N_("what our library chooses, in the order of the ranks")
 
 
-def price(case: Proven, level: str) -> str:
+def price(case: Priced, level: str) -> str:
     """What it takes that a reduction is reproducible, against the MPI as it is."""
     place = N_("{collective} on {nodes} x {ppn} ranks").format(
         collective=case.collective, nodes=case.nodes, ppn=case.ppn
@@ -144,7 +149,7 @@ def price(case: Proven, level: str) -> str:
     return sentence.format(place=place, level=level, cost=cost, least=least, most=most)
 
 
-def prices(proof: Iterable[Proven], level: str | None) -> list[str]:
+def prices(proof: Iterable[Priced], level: str | None) -> list[str]:
     """Of everything that is promised and was proven, but for wrong results."""
     told = ("slower", "faster", "no difference")
     return [price(case, level) for case in proof if level and case.collective in REDUCTIONS and case.verdict in told]

@@ -7,17 +7,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from unisono.core.by_size import WITHOUT_SIZE
+from unisono.core.by_size import ROOT_DISAGREES, WITHOUT_SIZE
 from unisono.core.errors import UserError
 from unisono.core.interval import Interval
 from unisono.core.language import N_, _
 from unisono.core.sizes import format_size
-from unisono.core.vocabulary import (
-    NONBLOCKING,
-    POSTED_MOST,
-    Setting,
-    is_ours,
-)
+from unisono.core.vocabulary import NONBLOCKING, POSTED_MOST, Setting, is_ours
 from unisono.tuning import choosing
 from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import Plan, Rule
@@ -180,7 +175,8 @@ def lookup(
         )
         end = format_size(measured[-1] if above else measured[0])
         notes.append(sentence.format(size=format_size(size), end=end))
-    if rule is not None and rule.call and collective in WITHOUT_SIZE and plan.tells_sizes_apart(collective):
+    by_root = collective in ROOT_DISAGREES and not plan.needs_library and rule is not None and _is_tuneds(rule)
+    if rule and rule.call and (collective in WITHOUT_SIZE or by_root) and plan.tells_sizes_apart(collective):
         sentence = N_(
             "rules by message size for {collective} are left out, because its ranks know no size that all of them "
             "agree on, so the MPI decides"
@@ -190,6 +186,10 @@ def lookup(
     if rule is not None and is_ours(rule.call) and collective in NONBLOCKING:
         notes += _too_long(collective, size, nodes * ppn)
     return Lookup(collective, nodes, ppn, size, plan, rule, tuple(notes), tuning.simulated)
+
+
+def _is_tuneds(rule: Rule) -> bool:
+    return rule.call.get("coll") == "tuned"
 
 
 def _too_long(collective: str, size: int, ranks: int) -> list[str]:

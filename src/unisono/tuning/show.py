@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Protocol
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -239,20 +238,7 @@ def _proof(tuning: Tuning) -> Table:
     return table
 
 
-class Proven(Protocol):
-    """A row of a proof."""
-
-    @property
-    def collective(self) -> str: ...
-    @property
-    def nodes(self) -> int: ...
-    @property
-    def ppn(self) -> int: ...
-    @property
-    def verdict(self) -> str: ...
-
-
-def slower(proof: Iterable[Proven], folder: str = "DIR", level: str | None = None) -> str:
+def slower(proof: Iterable[sums.Proven], folder: str = "DIR", level: str | None = None) -> str:
     """What to do where the proof refutes the decision, a sentence; "" where it does not. `folder`: the study's. What
     is reproducible by `level` may be slower: that is its price."""
     cases = [
