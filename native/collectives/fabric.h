@@ -14,7 +14,8 @@ enum fabric_tag {
     FABRIC_SETUP,
     FABRIC_LATER, /* of calls that do not block */
     FABRIC_TAGS = FABRIC_LATER,
-    FABRIC_NEVER_SENT = 19999,
+    FABRIC_OWN = 19998, /* of a rank to itself */
+    FABRIC_NEVER_SENT,
     FABRIC_TAGS_END /* above those of all slots; MPI has 32,767 at least */
 };
 

@@ -3,12 +3,31 @@
 #include <limits.h>
 #include <string.h>
 
+#include "fabric.h"
+
 /* Elements that go at once: MPI_Pack counts elements and bytes with an int. */
 static int64_t portion(const struct layout *layout)
 {
     const int64_t most = INT64_C(1) << 30;
     int64_t elements = layout->size > 0 ? most / layout->size : most;
     return elements > 0 ? elements : 1;
+}
+
+/* Elements of more than INT_MAX bytes go one by one as messages to this rank itself, which have no such bound. */
+static int move_long(char *elements, char *packed, int64_t count, MPI_Datatype type, const struct layout *layout,
+                     MPI_Comm comm, bool packs)
+{
+    const struct fabric own = {.comm = comm};
+    int error = MPI_SUCCESS, rank;
+    PMPI_Comm_rank(comm, &rank);
+    for (; count > 0 && error == MPI_SUCCESS; count--, elements += layout->extent, packed += layout->size) {
+        MPI_Request requests[2];
+        error = fabric_begin(&own, elements, 1, type, rank, FABRIC_OWN, packs, &requests[0]);
+        if (error == MPI_SUCCESS)
+            error = fabric_begin(&own, packed, layout->size, MPI_PACKED, rank, FABRIC_OWN, !packs, &requests[1]);
+        error = fabric_finish(&own, error, 2, requests);
+    }
+    return error;
 }
 
 /* MPICH's MPI_Pack takes MPI_BOTTOM for a mistake: the same memory seen from somewhere else. *type is a new one. */
@@ -65,7 +84,7 @@ int pack(const void *from, int64_t count, MPI_Datatype type, const struct layout
         return MPI_SUCCESS;
     }
     if (layout->size > INT_MAX)
-        return MPI_ERR_COUNT;
+        return move_long((char *)(uintptr_t)from, to, count, type, layout, comm, true);
     if (from != MPI_BOTTOM)
         return pack_pieces(from, count, type, layout, to, comm);
     int error = move_away(&type);
@@ -83,7 +102,7 @@ int unpack(const void *from, void *to, int64_t count, MPI_Datatype type, const s
         return MPI_SUCCESS;
     }
     if (layout->size > INT_MAX)
-        return MPI_ERR_COUNT;
+        return move_long(to, (char *)(uintptr_t)from, count, type, layout, comm, false);
     if (to != MPI_BOTTOM)
         return unpack_pieces(from, to, count, type, layout, comm);
     int error = move_away(&type);

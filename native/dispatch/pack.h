@@ -4,8 +4,7 @@
 
 #include "types.h"
 
-/* `comm`: any; packed is as this process has it. One element of a type that is not contiguous may have at most INT_MAX
- * bytes. */
+/* `comm`: one that the program does not know; packed is as this process has it. */
 int pack(const void *from, int64_t count, MPI_Datatype type, const struct layout *layout, void *to, MPI_Comm comm);
 int unpack(const void *from, void *to, int64_t count, MPI_Datatype type, const struct layout *layout, MPI_Comm comm);
 

@@ -8,6 +8,7 @@ import pytest
 
 from tests.collectives.everything import FORCED
 from tests.profile.interception import Toolchain, compiled, run, toolchain
+from unisono.machine.host import read_memory
 
 pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 MPIS = ["openmpi5", "openmpi4", "mpich", pytest.param("mpich5", marks=pytest.mark.nightly)]
@@ -41,4 +42,14 @@ def test_a_part_made_with_large_counts_and_a_buffered_send_at_the_end(tools: Too
         pytest.skip("this MPI has no large counts")
     program = compiled(tools, tmp_path, str(PROGRAMS / "large_part.c"))
     done = run(tools, tmp_path, program, ranks=2, env=FORCED)
+    assert done.status == 0 and done.out.split() == ["right"], done.out + done.error
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("collective", ["alltoallw", "gatherv", "scatterv"])
+def test_an_element_longer_than_an_int_can_count(tools: Toolchain, collective: str, tmp_path: Path) -> None:
+    if read_memory(Path("/"))[1] < 12 << 30:
+        pytest.skip("12 GiB of memory are not free")
+    program = compiled(tools, tmp_path, str(PROGRAMS / "long_element.c"))
+    done = run(tools, tmp_path, program, collective, ranks=2, env=FORCED)
     assert done.status == 0 and done.out.split() == ["right"], done.out + done.error

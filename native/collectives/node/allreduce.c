@@ -27,17 +27,7 @@ int node_allreduce_inline(struct coll_comm *comm, const void *send, void *receiv
     line_post(node, step);
     /* Not from the line where it can be helped: others are taking that away just now. */
     const void *own = overwrites(node, send, receive) ? line->payload : send;
-    if (__builtin_expect(reduction->sum != NULL, false)) {
-        const void *of[node->ranks];
-        for (int local = 0; local < node->ranks; local++)
-            of[local] = local == node->rank ? own : line_wait(comm, local, step)->payload;
-        reduction_fold(reduction, of, node->ranks, receive, count);
-    } else {
-        const void *left = node->rank == 0 ? own : line_wait(comm, 0, step)->payload;
-        for (int local = 1; local < node->ranks; local++, left = receive)
-            reduction->combine(reduction, left, local == node->rank ? own : line_wait(comm, local, step)->payload,
-                               receive, count);
-    }
+    combine_lines(comm, step, own, receive, count, reduction);
     node_know(node, step);
     node_pass(node, step + 1);
     line_prepare(node);

@@ -34,3 +34,20 @@ void combine_posted(struct coll_comm *comm, const struct posted *posted, const v
         reduction->combine(reduction, left, local == node->rank ? own : wait_posted(comm, posted, local), result,
                            count);
 }
+
+void combine_lines(struct coll_comm *comm, uint64_t step, const void *own, void *result, int64_t count,
+                   const struct reduction *reduction)
+{
+    const struct node *node = comm->node;
+    if (__builtin_expect(reduction->sum != NULL, false)) {
+        const void *of[node->ranks];
+        for (int local = 0; local < node->ranks; local++)
+            of[local] = local == node->rank ? own : line_wait(comm, local, step)->payload;
+        reduction_fold(reduction, of, node->ranks, result, count);
+        return;
+    }
+    const void *left = node->rank == 0 ? own : line_wait(comm, 0, step)->payload;
+    for (int local = 1; local < node->ranks; local++, left = result)
+        reduction->combine(reduction, left, local == node->rank ? own : line_wait(comm, local, step)->payload, result,
+                           count);
+}

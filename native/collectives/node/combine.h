@@ -15,5 +15,8 @@ struct posted {
 /* Waits for each in turn; `own` are this rank's, wherever they are, `result` may be none of them but rank 0's or 1's. */
 void combine_posted(struct coll_comm *comm, const struct posted *posted, const void *own, void *result, int64_t count,
                     const struct reduction *reduction);
+/* The same of what everybody else has beside its flag. */
+void combine_lines(struct coll_comm *comm, uint64_t step, const void *own, void *result, int64_t count,
+                   const struct reduction *reduction);
 
 #endif

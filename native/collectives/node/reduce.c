@@ -45,6 +45,28 @@ int node_reduce_cells(struct coll_comm *comm, int root, const void *send, void *
     return wait_outcome(comm);
 }
 
+int node_reduce_inline(struct coll_comm *comm, int root, const void *send, void *receive, int64_t count,
+                       const struct reduction *reduction)
+{
+    struct node *node = comm->node;
+    uint64_t step = node_steps(node, 1);
+    const size_t bytes = (size_t)(count * reduction->element);
+    if (node->rank == root) {
+        _Alignas(LINE_BYTES) unsigned char kept[LINE_ROOM];
+        /* What is combined before comes to lie over it. */
+        const void *own = send == receive && root > 1 ? memcpy(kept, send, bytes) : send;
+        combine_lines(comm, step, own, receive, count, reduction);
+    } else {
+        line_room(comm, step);
+        memcpy(line_of(node, node->rank, step)->payload, send, bytes);
+        line_post(node, step);
+    }
+    node_pass(node, step + 1);
+    if (node->rank != root)
+        line_prepare(node);
+    return wait_outcome(comm);
+}
+
 int node_reduce_slices(struct coll_comm *comm, int root, const void *send, void *receive, int64_t count,
                        const struct reduction *reduction, int64_t segment)
 {

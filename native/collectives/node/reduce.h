@@ -4,6 +4,9 @@
 
 #include "../collectives.h"
 
+/* The root reads everybody's vector beside its flag: at most LINE_ROOM bytes. */
+int node_reduce_inline(struct coll_comm *comm, int root, const void *send, void *receive, int64_t count,
+                       const struct reduction *reduction);
 /* The root reads everybody's vector, in cells. */
 int node_reduce_cells(struct coll_comm *comm, int root, const void *send, void *receive, int64_t count,
                       const struct reduction *reduction);

@@ -60,6 +60,14 @@ int node_scatter_cells(struct coll_comm *comm, int root, const void *send, void 
     return scatter(comm, root, send, receive, each, NULL, NULL, INT64_MAX);
 }
 
+/* The others go by the length of their own blocks, the root by the longest of all. */
+static bool are_short(const struct node *node, int64_t own, const int64_t *bytes)
+{
+    for (int local = 0; local < node->ranks && bytes != NULL; local++)
+        own = bytes[local] > own ? bytes[local] : own;
+    return own <= PAIR_ROOM;
+}
+
 int node_gatherv(struct coll_comm *comm, int root, const void *send, int64_t own, void *receive, const int64_t *bytes,
                  const int64_t *at, bool pulls)
 {
@@ -67,6 +75,8 @@ int node_gatherv(struct coll_comm *comm, int root, const void *send, int64_t own
     if (!pairs_ready(comm))
         return messages_gather(comm, root, send, receive, own, is_root ? bytes : NULL, is_root ? at : NULL);
     const struct flow all = {-1, 0, bytes, at}, mine = {root, own, NULL, NULL};
+    if (are_short(comm->node, own, is_root ? bytes : NULL))
+        return exchange_inline(comm, send, &mine, receive, is_root ? &all : &nothing);
     return exchange(comm, send, &mine, receive, is_root ? &all : &nothing, pulls ? exchange_pull_usual() : INT64_MAX);
 }
 
@@ -77,6 +87,8 @@ int node_scatterv(struct coll_comm *comm, int root, const void *send, const int6
     if (!pairs_ready(comm))
         return messages_scatter(comm, root, send, receive, own, is_root ? bytes : NULL, is_root ? at : NULL);
     const struct flow all = {-1, 0, bytes, at}, mine = {root, own, NULL, NULL};
+    if (are_short(comm->node, own, is_root ? bytes : NULL))
+        return exchange_inline(comm, send, is_root ? &all : &nothing, receive, &mine);
     return exchange(comm, send, is_root ? &all : &nothing, receive, &mine, pulls ? exchange_pull_usual() : INT64_MAX);
 }
 
