@@ -177,3 +177,10 @@ def test_commands_start_without_scipys_statistics() -> None:
     imports = "; ".join(f"import unisono.commands.{name}" for name in names)
     line = f"import sys; {imports}; sys.exit('scipy.stats' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", line], timeout=60, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("module", ["reading", "looking_up", "applying", "profiling"])
+def test_short_commands_do_without_numpy(module: str) -> None:
+    """It takes as long to load as they take altogether."""
+    code = f"import sys, unisono.commands.{module}; sys.exit('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0

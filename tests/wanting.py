@@ -76,6 +76,7 @@ WANTS = (
         r"^processes may not read one another's memory here, or may",
         otherwise="permit process_vm_readv between the processes of a user",
     ),
+    Want("memory", r"GiB of memory", otherwise="run on a machine with more, or when less of it is in use"),
     Want("memory cgroups", r"cgroup", otherwise="run as root on a machine with them"),
     Want("a second core", r"two cores|two CPUs|one core|cores are shared|not a machine on which two ranks"),
     Want("ThreadSanitizer", r"ThreadSanitizer", otherwise="a compiler with it, gcc or clang"),

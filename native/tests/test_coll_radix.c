@@ -59,8 +59,10 @@ static void costs_say_how_many(void)
     CHECK(radices_of(64, (struct round_cost){1, 0.01, 0}).rounds == 2);
     struct radices longer = radices_of(64, (struct round_cost){1, 0.1, 30});
     CHECK(longer.factor[0] == 2 && longer.factor[longer.rounds - 1] > 2); /* near in pairs, the short rest many ways */
-    CHECK(dissemination_of(64, (struct round_cost){1, 10, 0}).radix == 2);
-    CHECK(dissemination_of(16, (struct round_cost){1, 0.01, 0}).radix == 16);
+    CHECK(dissemination_of(64, (struct round_cost){1, 10, 0}, 0).radix == 2);
+    CHECK(dissemination_of(16, (struct round_cost){1, 0.01, 0}, 0).radix == 16);
+    CHECK(dissemination_of(64, (struct round_cost){1, 0.3, 0}, 0).radix == 4);
+    CHECK(dissemination_of(64, (struct round_cost){1, 0.3, 0}, 0.1).radix == 8);
 }
 
 /* Sets of members as what is combined: whoever combines has neighbours, in order, and in the end everybody has all. */
@@ -191,7 +193,7 @@ static void dissemination_reaches_everybody(void)
 {
     for (int size = 1; size <= MOST; size++)
         for (size_t k = 0; k < sizeof costs / sizeof *costs; k++) {
-            int radix = dissemination_of(size, costs[k]).radix;
+            int radix = dissemination_of(size, costs[k], 0).radix;
             bool heard[MOST] = {true}; /* of who is so far back */
             for (int64_t distance = 1; distance < size; distance *= radix) {
                 bool before[MOST];

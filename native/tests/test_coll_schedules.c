@@ -228,11 +228,19 @@ static void ring_combines_and_hands_out(void)
 static void bruck_brings_blocks_home(void)
 {
     for (int size = 1; size <= MOST; size++)
-        for (int distance = 0; distance < size; distance++) {
-            int gone = 0;
-            for (int bit = 1; bit < size; bit *= 2)
-                gone += bruck_travels(distance, bit) ? bit : 0;
-            CHECK(gone == distance);
+        for (int radix = 2; radix <= 16; radix++) {
+            int64_t gone[MOST] = {0};
+            for (int64_t stride = 1; stride < size; stride *= radix) {
+                int64_t travel = 0;
+                for (int distance = 0; distance < size; distance++) {
+                    int strides = bruck_strides(distance, stride, radix);
+                    gone[distance] += strides * stride;
+                    travel += strides > 0;
+                }
+                CHECK(travel == bruck_blocks(size, stride, radix));
+            }
+            for (int distance = 0; distance < size; distance++)
+                CHECK(gone[distance] == distance);
         }
 }
 

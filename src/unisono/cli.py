@@ -154,7 +154,7 @@ def lookup(
     for_: For = None,
     weights: Weights = None,
     why: Annotated[
-        bool, typer.Option("--why", help="Say why: the rule, the evidence, and what else was measured.")
+        bool, typer.Option("--why", help="Say why: the rule, its evidence, and what other launch settings would use.")
     ] = False,
     json: Json = False,
 ) -> None:

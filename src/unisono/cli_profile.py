@@ -9,6 +9,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from unisono.cli_options import OUT, PROFILE, TUNING, CommandLine, Json, Metric, Output, ProfileFile, TuningOption
+from unisono.core.errors import UserError
+from unisono.core.language import _
 
 _RUN = "run-program"
 _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
@@ -164,7 +166,9 @@ def advise(
     measure: Annotated[
         bool, typer.Option("--measure", help="First measure on this machine what the tuning lacks.")
     ] = False,
-    budget: Annotated[str, typer.Option(metavar="4m", help="With --measure: the longest time to measure.")] = "4m",
+    budget: Annotated[
+        str | None, typer.Option(metavar="4m", help="With --measure: the longest time to measure. Default: 4m.")
+    ] = None,
     evidence: Annotated[
         list[Path] | None,
         typer.Option(metavar="STUDY.db", help="The study to predict from. Default: the one beside the tuning."),
@@ -181,6 +185,8 @@ def advise(
     """Predict what a tuning would gain for a profiled program. Nothing is applied."""
     from unisono.commands.advising import advise_command as command
 
+    if budget is not None and not measure:
+        raise UserError(_("--budget limits the time of --measure, so it needs --measure"))
     raise typer.Exit(
         command(
             path,
@@ -188,7 +194,7 @@ def advise(
             studies=evidence or [],
             output=output,
             nodes=nodes,
-            budget=budget if measure else None,
+            budget=budget or "4m" if measure else None,
             json=json,
         )
     )

@@ -58,3 +58,11 @@ def test_the_usual_profile_and_study(tmp_path: Path) -> None:
 def test_without_any_profile(tmp_path: Path, words: str) -> None:
     said = refused(unisono(*words.split(), cwd=tmp_path))
     assert "unisono-out/app.profile: there is no such file; unisono profile writes a profile" in said
+
+
+def test_a_budget_of_nothing_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "unisono-out"
+    folder.mkdir()
+    save(synthetic(2, 1), folder / "app.profile")
+    shutil.copy(TUNED, folder / "tuning.toml")
+    assert "--budget limits the time of --measure" in refused(unisono("advise", "--budget", "5m", cwd=tmp_path))

@@ -8,7 +8,9 @@ import pytest
 
 from tests.study.machines import machine
 from tests.study.test_merge import measured
-from unisono.machine.description import Node
+from unisono.cli import main
+from unisono.commands import tune
+from unisono.machine.description import Machine, Node
 from unisono.study.begin import resume
 
 
@@ -24,3 +26,20 @@ def test_other_nodes_are_never_pooled_in_silence(tmp_path: Path, hosts: list[str
         notes = [note for note in store.notes() if note.startswith("The study was continued on other nodes")]
     assert len(notes) == len(said)
     assert all(words in note for words, note in zip(said, notes, strict=True))
+
+
+def test_another_machine_is_refused_before_anything_is_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = measured(tmp_path / "two", 2).parent
+    other = machine(version="4.1.6")
+
+    def build(machine: Machine) -> Path:
+        raise AssertionError(f"a benchmark was built for {machine.name}")
+
+    monkeypatch.setattr(tune, "_machine", lambda wishes, continued: other)
+    monkeypatch.setattr(tune, "_program", build)
+    with pytest.raises(SystemExit) as ended:
+        main(["tune", "--resume", "-o", str(folder)])
+    said = " ".join(capsys.readouterr().err.split())
+    assert ended.value.code == 2 and "differs: " in said and "4.1.6 here. A study never mixes machines" in said, said

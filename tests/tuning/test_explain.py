@@ -78,6 +78,14 @@ def test_the_choice_for_this_collective_alone_is_said_where_it_differs() -> None
     assert [other.launch for other in found.others] == [Setting({"pml": "ucx"})]
 
 
+def test_the_choice_for_this_collective_alone_is_not_said_where_it_gains_no_more() -> None:
+    rules = (rule("allreduce", 0, 1023, {}, gain=1.01), rule("allreduce", 1024, None, {}, gain=3))
+    ucx = plan(launch={"pml": "ucx"}, gain={"allreduce": 2.0, "alltoall": 0.4}, rules=rules)
+    short, long = (explain(tuning(plan(), ucx), "allreduce", 1, 4, size) for size in (512, 4096))
+    assert short.alone is not None and short.alone_sentences() == []
+    assert "a gain of 3.00x" in long.alone_sentences()[0]
+
+
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "tuning.toml"
     write(composed(), path)
@@ -85,7 +93,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     command(path, **asked, why=True, json=False)  # type: ignore[arg-type]
     text = re.sub(r"\s+", " ", capsys.readouterr().out)
     assert "alltoall of 512 B on 1 x 4 ranks: our pull, segments of 16 KiB, under our library" in text
-    assert "What else was measured" in text
+    assert "Under other launch settings" in text
     command(path, **asked, why=True, json=True)  # type: ignore[arg-type]
     document = json.loads(capsys.readouterr().out)
     assert document["call"] == {"coll": "unisono", "algorithm": "pull", "segment": "16384"}

@@ -1,4 +1,5 @@
 #include "../group/nodes.h"
+#include "../group/rounds.h"
 #include "../group/scratch.h"
 
 static bool applies(const struct coll_comm *comm, const struct shape *shape)
@@ -7,24 +8,26 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
     return comm->ranks > 1;
 }
 
+/* Before the rounds and after them all blocks are copied once. */
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
-    int levels = cost_levels(comm->ranks, 2);
-    double half = (double)shape->bytes * comm->ranks / 2;
-    return cost_fabric(comm, levels, levels * half * comm->topology.most) + 6 * levels * half * comm->costs.node_byte;
+    double each = (double)shape->bytes;
+    return rounds_bruck(comm, comm->ranks, each, comm->topology.most).cost +
+           2 * comm->ranks * each * comm->costs.node_byte;
 }
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 {
     (void)segment;
     struct group all = group_everybody(comm);
-    return group_alltoall_bruck(&all, call->send, call->receive, call->bytes);
+    int radix = rounds_bruck(comm, comm->ranks, (double)call->bytes, comm->topology.most).radix;
+    return group_alltoall_bruck(&all, call->send, call->receive, call->bytes, radix);
 }
 
 const struct algorithm alltoall_flat_bruck = {
     .name = "alltoall_flat_bruck",
     .collective = COLL_ALLTOALL,
-    .meaning = "Bruck over all ranks, as if each had a node to itself.",
+    .meaning = "Bruck over all ranks, as if each had a node to itself, with several messages at once.",
     .reference =
         "Bruck et al.: Efficient algorithms for all-to-all communications in multiport message-passing systems (1997)",
     .applies = applies,

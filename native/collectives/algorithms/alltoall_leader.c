@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "../group/nodes.h"
+#include "../group/rounds.h"
 
 /* Among the leaders every byte travels several times: not for more than this from a node to a node. */
 static const int64_t longest = INT64_C(1) << 20;
@@ -19,10 +20,9 @@ static int64_t scratch(const struct coll_comm *comm, const struct shape *shape)
 
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
-    int levels = cost_levels(comm->topology.nodes, 2);
-    double all = (double)shape->bytes * comm->ranks * comm->topology.most;
-    return cost_fabric(comm, levels, levels * all / 2) + (4 + 3 * levels) * all * comm->costs.node_byte +
-           2 * cost_node(comm, 0);
+    double most = comm->topology.most, each = (double)shape->bytes * most * most;
+    return rounds_bruck(comm, comm->topology.nodes, each, 1).cost +
+           6 * each * comm->topology.nodes * comm->costs.node_byte + 2 * cost_node(comm, 0);
 }
 
 /* [a][b] -> [b][a], of things of so many bytes. */
@@ -39,7 +39,9 @@ static int between(struct coll_comm *comm, char *work, char *other, int64_t each
     int nodes = comm->topology.nodes, locals = comm->topology.most;
     struct group leaders = group_lane(comm, 0);
     transpose(other, work, locals, nodes, locals * each);
-    int error = group_alltoall_bruck(&leaders, other, work, (int64_t)locals * locals * each);
+    const int64_t block = (int64_t)locals * locals * each;
+    int radix = rounds_bruck(comm, nodes, (double)block, 1).radix;
+    int error = group_alltoall_bruck(&leaders, other, work, block, radix);
     transpose(other, work, nodes * locals, locals, each);
     return error;
 }

@@ -176,8 +176,8 @@ int group_alltoall_pairwise(const struct group *group, const void *send, const s
                             const struct blocks *in);
 int group_alltoall_spread(const struct group *group, const void *send, const struct blocks *out, void *receive,
                           const struct blocks *in, int most);
-/* Blocks of one size: ceil(log2 size) messages of half of all there is. */
-int group_alltoall_bruck(const struct group *group, const void *send, void *receive, int64_t each);
+/* Blocks of one size, in ceil(log(size)) rounds to the base `radix`, up to RADIX_MOST: radix - 1 messages in each at once. */
+int group_alltoall_bruck(const struct group *group, const void *send, void *receive, int64_t each, int radix);
 
 /* `receive` on the root alone, may be its `send`. In order of the members' numbers unless the operation is commutative.
    Binomial tree; a chain through which segments follow one another, which is in order only if it is to member 0, and

@@ -158,13 +158,14 @@ static inline double radices_bine_cost(const struct radices *pairs, int size, st
     return all;
 }
 
-/* Any number of members, without factors: in round i everybody sends to radix - 1 others, j * radix^i further on, 0 < j < radix. */
+/* Any number of members, without factors: in round i everybody sends to radix - 1 others, j * radix^i further on, 0 < j < radix.
+   `block`: seconds for each block of an alltoall that it sends (bruck_blocks()). */
 struct dissemination {
     int radix;
     double cost;
 };
 
-static inline struct dissemination dissemination_of(int size, struct round_cost cost)
+static inline struct dissemination dissemination_of(int size, struct round_cost cost, double block)
 {
     struct dissemination best = {2, -1};
     for (int radix = 2; radix <= RADIX_MOST; radix++) {
@@ -172,6 +173,7 @@ static inline struct dissemination dissemination_of(int size, struct round_cost 
         for (int64_t distance = 1; distance < size; distance *= radix) {
             int64_t partners = (size - 1) / distance;
             all += radix_round(cost, partners < radix - 1 ? (int)partners + 1 : radix, (int)distance);
+            all += block > 0 ? block * (double)bruck_blocks(size, distance, radix) : 0;
         }
         if (best.cost < 0 || all < best.cost)
             best = (struct dissemination){radix, all};

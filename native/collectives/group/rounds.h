@@ -62,7 +62,16 @@ static inline struct radices rounds_covering(const struct coll_comm *comm, int m
 
 static inline struct dissemination rounds_disseminating(const struct coll_comm *comm, int members)
 {
-    return dissemination_of(members, rounds_of_parts(comm, 0));
+    return dissemination_of(members, rounds_of_parts(comm, 0), 0);
+}
+
+/* An alltoall of blocks of so many bytes, when `at_once` ranks of a node do the same. A block that travels is copied twice by its
+   sender and once by its receiver. */
+static inline struct dissemination rounds_bruck(const struct coll_comm *comm, int members, double bytes, int at_once)
+{
+    const struct costs *costs = &comm->costs;
+    const struct round_cost cost = {costs->fabric_latency, costs->fabric_message * at_once, 0};
+    return dissemination_of(members, cost, bytes * (costs->fabric_byte * at_once + 3 * costs->node_byte));
 }
 
 /* The same, kept with the communicator: finding factors takes longer than a short message. */

@@ -148,10 +148,17 @@ static inline struct ring_piece ring_piece(int size, int member, int64_t pieces,
     return (struct ring_piece){step, (member - step + 2 * size) % size, number % pieces};
 }
 
-/* Bruck's alltoall: whether the block for the place at this distance travels in the step of `bit`. */
-static inline int bruck_travels(int distance, int bit)
+/* Bruck's alltoall to any radix: in the round of `stride`, a power of it, the block for the place at this distance travels so many
+ * strides; so many blocks of all `size` travel any. */
+static inline int bruck_strides(int distance, int64_t stride, int radix)
 {
-    return (distance & bit) != 0;
+    return (int)(distance / stride % radix);
+}
+
+static inline int64_t bruck_blocks(int size, int64_t stride, int radix)
+{
+    int64_t turn = stride * radix, rest = size % turn;
+    return size - (size / turn * stride + (rest < stride ? rest : stride));
 }
 
 #endif

@@ -119,8 +119,10 @@ def hybrid(wishes: Wishes) -> int:
             raise UserError(_("no launch gave a result")) from None
     for sentence in failed:
         err().print(_("Failed: {reason}").format(reason=translated(sentence)), markup=False, soft_wrap=True)
-    if not finished:
+    if not finished and study.decision.concluded:
         err().print(_("The time of --budget has passed; continue with the same command and --resume."))
+    elif not finished:  # how to go on is said below
+        err().print(_("The time of --budget has passed."))
     page = write_hybrid_report(study, wishes.output / "hybrid.html")
     err().print(_("Report: {page}").format(page=page), markup=False)
     found = layouts(study.decision, study.data, study.program, study.metric)

@@ -32,7 +32,8 @@ def lookup(
     why: bool,
     json: bool,
 ) -> None:
-    """Prints the answer, as `unisono run` gives it; with `why`, the rule, the evidence, and what else was measured.
+    """Prints the answer, as `unisono run` gives it; with `why`, the rule, the evidence, and what other launch
+    settings would use.
     Raises UserError for what was not measured."""
     collective = collective_given(collective, "--collective")
     tuning = read(path)
@@ -105,7 +106,7 @@ def _reasons(found: Explanation) -> None:
         console.print(f"  {translated(sentence)}", markup=False)
     if not found.others:
         return
-    table = Table(title=_("What else was measured"), title_justify="left")
+    table = Table(title=_("Under other launch settings"), title_justify="left")
     table.add_column(_("use"), overflow="fold")
     table.add_column(_("gain over the default"), justify="right")
     for other in found.others:

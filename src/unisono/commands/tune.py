@@ -36,7 +36,7 @@ from unisono.search.planned import within_job
 from unisono.search.search import Hooks, search, searched
 from unisono.study.asked import budget as budget_of
 from unisono.study.asked import find, narrowed, scope
-from unisono.study.begin import begin, refuse_unmeasured, resume, stored_candidates, stored_study
+from unisono.study.begin import begin, refuse_another, refuse_unmeasured, resume, stored_candidates, stored_study
 from unisono.study.config import Study
 from unisono.study.data import ENDED
 from unisono.study.files import Outputs
@@ -123,6 +123,8 @@ def measured(wishes: Wishes, *, silent: bool = False) -> Iterator[Measured]:
     asked = study or (held[0] if held else None)
     assert asked is not None  # either the command line or the file holds one
     # What is wrong with it is said before anything is built.
+    if continued is not None:
+        refuse_another(continued, machine, asked=study, force=wishes.force)
     foreign_of(asked, machine, expand(asked, machine, scope=scope(asked)))
     program = _program(machine)
     begun_without = held is not None and held[1] is None

@@ -11,7 +11,7 @@ from unisono.core.reading import open_regular
 from unisono.core.writing import write
 from unisono.export.carried import JSON_RULES, RULES
 from unisono.export.content import Content, OpenStudy, content_of
-from unisono.export.formats import FORMATS, Format, han, library, named, rules
+from unisono.export.formats import FORMATS, Format, han, library, named, reframe, rules
 from unisono.export.provenance import MADE_BY
 from unisono.export.seal import is_edited, sealed
 from unisono.export.words import plan_words
@@ -70,8 +70,11 @@ def unsaid(tuning: Tuning, format: str, plan: Plan, machine: Machine, directory:
     content = content_of(tuning, plan, machine, directory)
     if writer.expresses(content):
         return []
-    others = ", ".join(other.NAME for other in _of(machine) if _expresses(other, content))
+    others = ", ".join(other.NAME for other in _of(machine) if other is not reframe and _expresses(other, content))
     here = f"{plan.nodes} x {plan.ppn} ranks, {plan.launch}"
+    if writer.BY_TUNE and others:
+        said = N_("format {format}: the files set nothing for {here}; formats that do: {others}")
+        return [said.format(format=format, here=here, others=others)]
     if writer.BY_TUNE:
         return [N_("format {format}: the files set nothing for {here}").format(format=format, here=here)]
     raise UserError(

@@ -134,6 +134,13 @@ def _bruck_of_pairs(ranks: int) -> Iterator[Step]:
         yield [(np.arange(ranks) + distance) % ranks], 0.5
 
 
+def _bruck_at_once(ranks: int) -> Iterator[Step]:
+    """Ours: blocks go as many strides as a digit of their distance says, all at once."""
+    for stride in _distances(ranks, RADIX):
+        there = range(stride, min(RADIX * stride, ranks), stride)
+        yield [(np.arange(ranks) + distance) % ranks for distance in there], 1 / RADIX
+
+
 def _pairs(ranks: int) -> Iterator[Step]:
     """A block from each to each, of which so many distances stand for all."""
     distances = np.unique(np.linspace(1, ranks - 1, min(ranks - 1, _DISTANCES)).round().astype(np.int64))
@@ -180,7 +187,8 @@ _REDUCE_SCATTER: dict[str, Steps] = {
     "flat_pairwise": _pairs,
 }
 _ALLTOALL: dict[str, Steps] = {
-    **dict.fromkeys(("bruck", "modified_bruck", "brucks", "flat_bruck"), _bruck_of_pairs),
+    **dict.fromkeys(("bruck", "modified_bruck", "brucks"), _bruck_of_pairs),
+    "flat_bruck": _bruck_at_once,
     **dict.fromkeys(("linear", "linear_sync", "pairwise", "scattered", "flat_pairwise", "flat_spread"), _pairs),
     # Ours by nodes: the same bytes between two nodes, in fewer messages.
     **dict.fromkeys(("leader", "nodes", "lanes", "paced", "direct", "adaptive"), _pairs),

@@ -116,48 +116,11 @@ def _mpirun(machine: Machine) -> str:
 
 
 def resume(path: Path, machine: Machine, *, asked: Study | None, force: bool) -> Store:
-    """An existing study, ready to be continued.
-
-    Raises UserError when another study is asked for than the file holds, or when the machine is not the one it was
-    begun on (a study never mixes machines) and `force` is not given.
-    """
+    """An existing study, ready to be continued. Raises UserError as `refuse_another` does."""
     store = Store.open(path, write=True)
     try:
-        refuse_unmeasured(path, store)
-        if store.meta_or_none("merged") is not None:
-            raise UserError(
-                _(
-                    "{path}: was merged from jobs; continue it with unisono tune --submit slurm --resume -o {folder}"
-                ).format(path=path, folder=shlex.quote(str(path.parent)))
-            )
+        changed = _refuse(path, store, machine, asked, force)
         held = stored_study(store)
-        if asked is not None and _but_for_budget(asked, held) != held:
-            raise UserError(
-                _(
-                    "{path}: holds another study than the one you ask for ({what}). To continue the study that "
-                    "is there: unisono tune --resume -o {folder}, without a study name and without options other "
-                    "than --budget. To measure what you ask for: choose another -o DIR"
-                ).format(
-                    path=path,
-                    what="; ".join(_apart(_but_for_budget(asked, held).model_dump(), held.model_dump())),
-                    folder=shlex.quote(str(path.parent)),
-                )
-            )
-        began, now = (_starts(m) for m in (store.machine, machine))
-        if began != now:
-            raise UserError(
-                _("{path}: its launches were started by {began}, not by {now}; choose another -o DIR").format(
-                    path=path, began=began or _mpirun(store.machine), now=now or _mpirun(machine)
-                )
-            )
-        changed = differences(store.machine, machine)
-        if changed and not force:
-            raise UserError(
-                _(
-                    "{path}: was begun on a machine that differs: {changed}. A study never mixes machines: "
-                    "choose another -o DIR, or --force if the difference is harmless"
-                ).format(path=path, changed="; ".join(map(translated, changed)))
-            )
         if changed:
             store.add_note(
                 N_("Continued by force although the machine had changed: {changed}.").format(changed="; ".join(changed))
@@ -175,3 +138,50 @@ def resume(path: Path, machine: Machine, *, asked: Study | None, force: bool) ->
         store.close()
         raise
     return store
+
+
+def refuse_another(path: Path, machine: Machine, *, asked: Study | None, force: bool) -> None:
+    """Raises UserError when another study is asked for than the file holds, when other means started its launches, or
+    when the machine is not the one it was begun on (a study never mixes machines) and `force` is not given."""
+    with Store.open(path) as store:
+        _refuse(path, store, machine, asked, force)
+
+
+def _refuse(path: Path, store: Store, machine: Machine, asked: Study | None, force: bool) -> list[str]:
+    """What differs of the machine and is put up with."""
+    refuse_unmeasured(path, store)
+    if store.meta_or_none("merged") is not None:
+        raise UserError(
+            _("{path}: was merged from jobs; continue it with unisono tune --submit slurm --resume -o {folder}").format(
+                path=path, folder=shlex.quote(str(path.parent))
+            )
+        )
+    held = stored_study(store)
+    if asked is not None and _but_for_budget(asked, held) != held:
+        raise UserError(
+            _(
+                "{path}: holds another study than the one you ask for ({what}). To continue the study that "
+                "is there: unisono tune --resume -o {folder}, without a study name and without options other "
+                "than --budget. To measure what you ask for: choose another -o DIR"
+            ).format(
+                path=path,
+                what="; ".join(_apart(_but_for_budget(asked, held).model_dump(), held.model_dump())),
+                folder=shlex.quote(str(path.parent)),
+            )
+        )
+    began, now = (_starts(m) for m in (store.machine, machine))
+    if began != now:
+        raise UserError(
+            _("{path}: its launches were started by {began}, not by {now}; choose another -o DIR").format(
+                path=path, began=began or _mpirun(store.machine), now=now or _mpirun(machine)
+            )
+        )
+    changed = differences(store.machine, machine)
+    if changed and not force:
+        raise UserError(
+            _(
+                "{path}: was begun on a machine that differs: {changed}. A study never mixes machines: "
+                "choose another -o DIR, or --force if the difference is harmless"
+            ).format(path=path, changed="; ".join(map(translated, changed)))
+        )
+    return changed

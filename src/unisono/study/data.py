@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from unisono.core.vocabulary import Level, Sample, Setting
-from unisono.fabric.measured import Fabric
 from unisono.machine.description import Machine
+
+if TYPE_CHECKING:  # it takes numpy, which takes as long to load as a short command
+    from unisono.fabric.measured import Fabric
 
 ENDED = "search ended"
 """Kept with a study: whether nothing is left to measure, be it settled or not; else its time did not suffice."""

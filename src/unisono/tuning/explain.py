@@ -149,10 +149,13 @@ class Explanation:
         return said
 
     def alone_sentences(self) -> list[str]:
-        """What the collective would have if it alone chose the launch setting; [] where that is the same."""
+        """What the collective would have if it alone chose the launch setting; [] where that is the same, or gains
+        no more than the margin for this call."""
         if self.alone is None:
             return []
-        name, gain = self.found.collective, self.alone.gain
+        name, gain, here = self.found.collective, self.alone.gain, self.found.gain
+        if gain and here and gain.mid <= here.mid * (1 + self.margin):
+            return []
         sentence = (
             _(
                 "The launch setting is chosen for all collectives together. For {name} alone it would be "
