@@ -17,7 +17,7 @@ static const int64_t usual_block = 128 << 10; /* of alltoallv, gatherv and scatt
 static const int64_t room_most = 8 << 20, room_least = 1 << 20, node_most = 256 << 20;
 static const double seconds_most = 0.12; /* of all together, looked at between two sizes of a collective */
 static const double hopeless = 6;        /* times the quickest by the models: not tried */
-enum { SHORT = 4 << 10, CALLS_MIDDLE = 4, CALLS_LONG = 2, MIDDLE = 128 << 10, ATTEMPTS = 3 };
+enum { SHORT = 4 << 10, CALLS_MIDDLE = 4, MIDDLE = 128 << 10, ATTEMPTS = 3 };
 
 /* What this start finds. */
 static struct trial latest;
@@ -123,7 +123,7 @@ static bool set_up(struct task *task, const struct coll_comm *comm, enum collect
                                .send_at = room->at,
                                .receive_bytes = room->bytes,
                                .receive_at = room->at};
-    task->calls = bytes <= SHORT ? TRIAL_CALLS_MOST : bytes <= MIDDLE ? CALLS_MIDDLE : CALLS_LONG;
+    task->calls = bytes <= SHORT ? TRIAL_CALLS_MOST : bytes <= MIDDLE ? CALLS_MIDDLE : TRIAL_CALLS_LONG;
     if (collective_reduces(collective)) {
         if (!reduction_set(&task->call.reduction, MPI_DOUBLE, MPI_SUM))
             return false;

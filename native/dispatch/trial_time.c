@@ -7,7 +7,7 @@
 #include "node/node.h"
 #include "trial_found.h"
 
-enum { ROUNDS_SHORT = 6, ROUNDS_LONG = 4, HALVES = 2, TIMES = ROUNDS_SHORT * TRIAL_CALLS_MOST };
+enum { ROUNDS_SHORT = 6, ROUNDS_USUAL = 4, ROUNDS_LONG = 2, HALVES = 2, TIMES = ROUNDS_SHORT * TRIAL_CALLS_MOST };
 
 /* Seconds of each call of a task, its algorithms one after the other: of this rank, and of the slowest. */
 static float mine[TIMES * TRIAL_ALGORITHMS], slowest[TIMES * TRIAL_ALGORITHMS];
@@ -34,7 +34,9 @@ static void run_once(const struct task *task, int which, struct coll_comm *comm)
 
 static int rounds_of(const struct task *task)
 {
-    return task->calls == TRIAL_CALLS_MOST ? ROUNDS_SHORT : ROUNDS_LONG;
+    return task->calls == TRIAL_CALLS_MOST   ? ROUNDS_SHORT
+           : task->calls == TRIAL_CALLS_LONG ? ROUNDS_LONG
+                                             : ROUNDS_USUAL;
 }
 
 /* Algorithms take turns, so that what disturbs the machine disturbs all alike. The first turn, in which memory is touched for the

@@ -5,7 +5,9 @@
 
 #include "trial_task.h"
 
-enum { TRIAL_CALLS_MOST = 8 };
+/* Calls of one algorithm behind one another. Of long messages two, in half as many rounds: after another algorithm the first one finds
+ * the memory in the wrong caches, which single copy feels most. */
+enum { TRIAL_CALLS_MOST = 8, TRIAL_CALLS_LONG = 2 };
 
 /* All of its algorithms, some rounds. Collective. */
 void trial_time(const struct task *task, struct coll_comm *comm);

@@ -187,6 +187,8 @@ def advise(
 
     if budget is not None and not measure:
         raise UserError(_("--budget limits the time of --measure, so it needs --measure"))
+    if budget is None and measure:
+        budget = "4m"
     raise typer.Exit(
         command(
             path,
@@ -194,7 +196,7 @@ def advise(
             studies=evidence or [],
             output=output,
             nodes=nodes,
-            budget=budget or "4m" if measure else None,
+            budget=budget,
             json=json,
         )
     )

@@ -70,7 +70,8 @@ def unsaid(tuning: Tuning, format: str, plan: Plan, machine: Machine, directory:
     content = content_of(tuning, plan, machine, directory)
     if writer.expresses(content):
         return []
-    others = ", ".join(other.NAME for other in _of(machine) if other is not reframe and _expresses(other, content))
+    setting = (other for other in _of(machine) if other is not reframe)  # which only compares times
+    others = ", ".join(other.NAME for other in setting if _expresses(other, content))
     here = f"{plan.nodes} x {plan.ppn} ranks, {plan.launch}"
     if writer.BY_TUNE and others:
         said = N_("format {format}: the files set nothing for {here}; formats that do: {others}")
