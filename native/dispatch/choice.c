@@ -68,14 +68,43 @@ static void simplify(struct choice *choice)
         choice_free(choice);
 }
 
-/* What a rule has for a range; none: it says nothing of it. */
-static void take(struct range *range, const struct rule *rule, bool ordered)
+/* Bytes between groups of nodes for each byte of a message; negative: not counted. */
+static double crosses(const struct implementation *one, const struct place *place)
 {
+    if (one->kind != BY_OURS || one->algorithm->crosses == NULL)
+        return -1;
+    const struct coll_comm comm = {.ranks = place->topology->ranks, .topology = *place->topology};
+    const struct shape shape = {.bytes = 1, .element = 1, .commutative = true};
+    return algorithm_crosses(one->algorithm, &comm, &shape).total;
+}
+
+/* Which of two that are as fast as each other comes first. What is not counted stays where it is. */
+static void put_nearer_first(const struct implementation **first, const struct implementation **other,
+                             const struct place *place)
+{
+    const double firsts = crosses(*first, place), others = crosses(*other, place);
+    if (others < 0 || firsts <= others)
+        return;
+    const struct implementation *former = *first;
+    *first = *other;
+    *other = former;
+}
+
+/* What a rule has for a range; none: it says nothing of it. */
+static void take(struct range *range, const struct rule *rule, const struct place *place, bool ordered)
+{
+    const bool grouped = place->topology != NULL && place->topology->places != NULL;
+    int first = 0; /* of those that are as fast as the next */
     *range = (struct range){.count = 0};
     for (int i = 0; rule != NULL && i < rule->count; i++) {
         const struct implementation *one = rule->implementation[i];
-        if (!ordered || (one->kind == BY_OURS && one->algorithm->keeps_order))
-            range->implementation[range->count++] = one;
+        if (!rule->as_fast[i])
+            first = range->count;
+        if (ordered && !(one->kind == BY_OURS && one->algorithm->keeps_order))
+            continue;
+        range->implementation[range->count++] = one;
+        if (grouped && range->count > first + 1)
+            put_nearer_first(&range->implementation[first], &range->implementation[range->count - 1], place);
     }
 }
 
@@ -105,7 +134,7 @@ void choice_from_rules(struct choice *choice, const struct rules *rules, enum co
         const struct rule *rule = choice_rule(rules, collective, place, begins[i]);
         const struct range *other = others != NULL ? choice_at(others, begins[i]) : NULL;
         struct range range;
-        take(&range, rule, ordered);
+        take(&range, rule, place, ordered);
         if (range.count == 0 && other != NULL)
             range = *other;
         else if (range.count == 0)

@@ -23,6 +23,7 @@ struct place {
     int nodes, ppn; /* ppn is 0 where nodes have different numbers of ranks */
     int dimensions; /* of the box that the nodes are; 0: none */
     int extent[TORUS_MOST];
+    const struct topology *topology; /* which nodes are near one another, say; NULL: nobody knows */
 };
 
 /* The rule that counts there, which names the place most exactly; NULL: none. */

@@ -177,6 +177,7 @@ static bool find_place(struct comm_state *state)
     if (state->peers == NULL)
         return false;
     const struct topology *topology = &state->peers->topology;
+    state->place.topology = topology;
     state->place.nodes = topology->nodes;
     state->place.ppn = topology->regular ? topology->most : 0;
     if (topology->cuboid.node_at != NULL) {
@@ -199,6 +200,7 @@ static struct comm_state *make_ready(struct comm_state *state)
 /* Choices made before are the former peers', and may be in use right now. */
 static void change_peers(struct comm_state *state, struct peers *before)
 {
+    state->place.topology = &state->peers->topology;
     if (state->peers == before) {
         before->users--;
         return;

@@ -85,16 +85,18 @@ static bool read_nodes(char *text, struct rule *rule, struct problem *problem)
 
 static bool read_implementations(const char *text, struct rule *rule, struct problem *problem)
 {
-    for (;;) {
-        size_t length = strcspn(text, ",");
+    for (bool as_fast = false;;) {
+        size_t length = strcspn(text, ",|");
         if (rule->count == RULE_WORDS)
             return problem_set(problem, "more than %d implementations in one rule", RULE_WORDS);
         const struct implementation *found = implementation_find(rule->collective, text, length, problem);
         if (found == NULL)
             return false;
+        rule->as_fast[rule->count] = as_fast;
         rule->implementation[rule->count++] = found;
         if (text[length] == '\0')
             return true;
+        as_fast = text[length] == '|';
         text += length + 1;
     }
 }

@@ -4,11 +4,12 @@
  *     # a comment
  *     cost node_latency 1.2e-07 node_byte 1.1e-10 fabric_latency 2e-06 fabric_byte 1e-10
  *     reproducible placement
- *     COLLECTIVE NODES[@AxBxC...] PPN FROM TO IMPLEMENTATION[,IMPLEMENTATION...]
+ *     COLLECTIVE NODES[@AxBxC...] PPN FROM TO IMPLEMENTATION[{,|}IMPLEMENTATION...]
  *
  * NODES, PPN: a number, or `*`; @: they are such a box of a torus or mesh. FROM to TO (`max`: no end): message sizes in
- * bytes as IMB counts them, both included. Of the implementations, the first that applies. `cost`: seconds, and seconds
- * a byte, for the cost model. `reproducible`: runs, placement or ranks (ordered.h). */
+ * bytes as IMB counts them, both included. Of the implementations, the first that applies; `A|B`: the study found both
+ * equally fast, so where groups of nodes are known (places.h), the one that puts fewer bytes between them comes first. `cost`:
+ * seconds, and seconds a byte, for the cost model. `reproducible`: runs, placement or ranks (ordered.h). */
 #ifndef UNISONO_RULES_FILE_H
 #define UNISONO_RULES_FILE_H
 
@@ -26,6 +27,7 @@ struct rule {
     int64_t from, to;
     int count;
     const struct implementation *implementation[RULE_WORDS];
+    bool as_fast[RULE_WORDS]; /* as the one before it */
 };
 
 /* Of reductions: what their results may depend on (ordered.h). */

@@ -10,6 +10,8 @@ import pytest
 
 from tests.collectives.test_nodes import TRY
 from tests.launch.conftest import Installed, installed
+from tests.profile.interception import compiled, toolchain
+from tests.profile.interception import run as run_of
 from unisono.launch.process import run
 from unisono.library.native import Target, built
 
@@ -21,6 +23,7 @@ SENT = Target(
     ("collectives", "common", "tests/crossing_sent.c"),
     "what crosses between groups of nodes",
 )
+SIZES = Path(__file__).parent / "programs" / "sizes.c"
 GROUPS = """SwitchName=a Nodes=%[0,3,6]
 SwitchName=b Nodes=%[1,4]
 SwitchName=c Nodes=%[2,5,7-9]
@@ -121,3 +124,29 @@ def test_a_jobs_own_variables(installed: Installed, launch: dict[str, str]) -> N
     other = [word.replace(f"b.{host}", "b.another") for word in argv]
     done = run(other, told, deadline=60)
     assert done.exit_code == 2 and "crossing_sent" in done.stderr, done.stdout + done.stderr
+
+
+@pytest.mark.mpi
+@pytest.mark.beside
+@pytest.mark.parametrize("grouped", [True, False])
+def test_of_what_is_as_fast_the_nearest_serves(grouped: bool, tmp_path: Path) -> None:
+    """A chain goes from one group to another once, whichever nodes a group has; a binary tree more often."""
+    tools = toolchain("openmpi5")
+    program, rules, groups = compiled(tools, tmp_path, str(SIZES)), tmp_path / "rules", tmp_path / "groups"
+    named = ("bcast * * 0 max unisono/binary|unisono/chain,mpi", "allreduce 6 1 0 max unisono/ring|unisono/chain")
+    rules.write_text("\n".join(("unisono-rules 1", *named, "")), encoding="utf-8")
+    groups.write_text(GROUPS, encoding="utf-8")
+    env = {"UNISONO_RULES": str(rules), "UNISONO_FAKE_NODES": "1", "UNISONO_VERBOSE": "1"}
+    ran = run_of(
+        tools,
+        tmp_path,
+        program,
+        "9000",
+        ranks=6,
+        env={**env, "UNISONO_TOPOLOGY": str(groups) if grouped else "none"},
+        record=False,
+    )
+    assert (ran.status, set(ran.out.split())) == (0, {"right"}), ran.out + ran.error
+    served = set(re.findall(r"unisono: +(bcast|allreduce) +\S+ +(\S+) +\d+$", ran.error, re.MULTILINE))
+    names = ("chain", "chain") if grouped else ("binary", "ring")
+    assert served == {("bcast", f"unisono/{names[0]}"), ("allreduce", f"unisono/{names[1]}")}, ran.error

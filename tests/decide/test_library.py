@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from tests.decide.synthetic import SIZES, Noise, scaled, study
@@ -14,6 +17,7 @@ from unisono.core.vocabulary import (
     Sample,
     Setting,
 )
+from unisono.decide.as_fast import COUNTED
 from unisono.decide.decide import decide
 from unisono.decide.disqualify import disqualify
 from unisono.decide.findings import findings
@@ -98,6 +102,31 @@ def test_the_composed_plan_wins_and_its_rules_say_what_serves_which_size() -> No
     assert 3000 < calls[-1][0] <= 4096
     without = choose([plan for plan in plans if "preload" not in plan.launch])
     assert without.launch == DEFAULT or "coll" in without.launch
+
+
+def near(nodes: int, collective: str = "allreduce") -> tuple[Setting, ...]:
+    """What is as fast as the ring: of others of ours, one takes as long, one 1 % and one 8 % longer; one is slow."""
+    names = {"ring": 0.5, "chain": 0.5, "leader": 0.505, "lanes": 0.54, "flat_ring": 0.9}
+    mine = {Setting({"coll": "unisono", "algorithm": name}): factor for name, factor in names.items()}
+    case = Case(collective, nodes, 8)
+    samples = study(scaled({**mine, SM: 0.6}), [DEFAULT, SM, *mine], cases=[case], noise=Noise(launch=0.01))
+    best = choose(build({collective: tables(samples, "median")[case]}, 0.03, 0.95))
+    (one,) = best.rules
+    return (one.call, *one.as_fast)
+
+
+def test_what_is_as_fast_as_ours_over_several_nodes_stands_beside_it() -> None:
+    chosen, *others = near(4)
+    assert {call["algorithm"] for call in (chosen, *others)} == {"ring", "chain", "leader"}
+    assert len(near(1)) == 1, "on one node nothing goes between groups of nodes"
+    assert len(near(4, "alltoall")) == 1, "every algorithm puts the same between them"
+
+
+def test_the_collectives_of_which_that_is_said_are_those_that_the_library_counts() -> None:
+    files = (Path(__file__).parents[2] / "native/collectives/algorithms").glob("*.c")
+    rows = [row for path in files for row in path.read_text(encoding="utf-8").split("const struct algorithm ")[1:]]
+    counted = {re.search(r"\.collective = COLL_(\w+)", row) for row in rows if ".crosses = " in row}
+    assert {found[1].lower() for found in counted if found} == COUNTED
 
 
 @pytest.mark.parametrize("collective", [*WITHOUT_SIZE, "gather", "scatter", "allreduce"])

@@ -73,6 +73,7 @@ def _any_use(rng: random.Random) -> tuple[str, ...]:
         "han",
         "unisono/pull",
         "unisono/k_port_2",
+        "unisono/ring|unisono/chain:4096",
         "tuned/ring",
         f"unisono/slices:{rng.randint(1, 1 << 30)}",
     )

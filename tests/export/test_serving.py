@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,14 +10,17 @@ import pytest
 from tests.machine.trees import recorded
 from tests.tuning.samples import machine, plan, rule, tuned, tuning
 from unisono.core.errors import UserError
+from unisono.core.vocabulary import Setting
 from unisono.export import caveats, dispatch, export, exportable
 from unisono.export import tuned_rules as rules
+from unisono.export.served import Row, items
 from unisono.export.serving import compile_serving
 from unisono.export.words import plan_words
 from unisono.machine.description import Mpi
 from unisono.mpi.openmpi.ompi_info import parse_algorithms
 from unisono.parameters.spelling import require_mpi
 from unisono.tuning.contents import Costs, Tuning
+from unisono.tuning.explain import explain
 from unisono.tuning.plans import Plan, Rule
 
 LIBRARY = {"preload": "unisono"}
@@ -46,6 +50,23 @@ def composed() -> Tuning:
 
 def mpi(version: str = "5.0.11") -> Mpi:
     return require_mpi(machine(version))
+
+
+def test_what_is_as_fast_is_named_beside_it_and_either_is_what_was_asked_for() -> None:
+    near = replace(rule("allreduce", 0, None, ours("ring"), sizes=(8, 1024)), as_fast=(Setting(ours("chain")),))
+    found, notes = compile_serving(tuning(with_library(near)), with_library(near), mpi())
+    assert notes == [] and found.find("allreduce", 1, 4, 8) == ("unisono/ring|unisono/chain",)
+    assert dispatch.read(dispatch.write(found), "x") == found
+    why = explain(tuning(with_library(near)), "allreduce", 1, 4, 8)
+    assert why.rule_line == "allreduce 1 4 0 max unisono/ring|unisono/chain"
+    assert any(sentence.startswith("As fast in the study: our chain. In a job") for sentence in why.sentences())
+    for served, taken in (("ring", True), ("chain", True), ("leader", False)):
+        (item,) = items(
+            {("allreduce", 8): "unisono/ring|unisono/chain"},
+            [Row("allreduce", 8, 8, f"unisono/{served}", 1)],
+            named=True,
+        )
+        assert item.taken == taken
 
 
 def test_a_plan_may_compose_anything_by_size() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.tuning.samples import plan, rule, tuned, tuning
 from unisono.core.errors import UserError
 from unisono.core.interval import Interval
-from unisono.core.vocabulary import COLLECTIVES, DISPATCHED, REPRODUCIBLE, Setting
+from unisono.core.vocabulary import COLLECTIVES, DISPATCHED, REPRODUCIBLE, Setting, is_ours
 from unisono.tuning import read, render, write
 from unisono.tuning.contents import Conditions, Costs, MpiPart, ProofModel, StudyPart, Tuning
 from unisono.tuning.document import parse
@@ -54,6 +54,9 @@ def rules(draw: st.DrawFn, collective: str, library: bool) -> list[Rule]:
                 draw(st.integers(0, 99)),
             )
         )
+        if is_ours(out[-1].call) and draw(st.booleans()):
+            others = tuple(Setting({"coll": "unisono", "algorithm": name}) for name in ("ring", "chain"))
+            out[-1] = replace(out[-1], as_fast=others)
     return out
 
 
@@ -236,6 +239,17 @@ def test_the_line_is_that_of_the_right_plan_and_rule() -> None:
     text = render(tuning())
     bad = text.replace('segment = "8192"', 'segment = "8k"')
     assert f"line {line_with(bad, 'segment')}: plan.1.rule.0.call: segment" in refusal(bad)
+
+
+def test_what_is_as_fast_is_ours_beside_ours() -> None:
+    ring, chain = ({"coll": "unisono", "algorithm": name} for name in ("ring", "chain"))
+    good = replace(rule("bcast", 0, None, ring), as_fast=(Setting(chain),))
+    text = render(tuning(plan(launch={"preload": "unisono"}, gain={"bcast": 1.5}, rules=(good,))))
+    assert parse(text, "x").plan[0].rules == (good,)
+    for name in ("ring", "chain"):
+        wrong = text.replace(f'algorithm = "{name}", coll = "unisono"', f'algorithm = "{name}", coll = "tuned"')
+        with pytest.raises(UserError, match='bcast: as_fast is for algorithms with coll = "unisono"'):
+            parse(wrong, "x")
 
 
 def test_ours_need_the_library_and_a_collective_it_serves() -> None:

@@ -36,6 +36,7 @@ from unisono.core.vocabulary import (
     is_ours,
     of_libnbc,
 )
+from unisono.decide.as_fast import as_fast
 from unisono.decide.joint import joint_gains
 from unisono.decide.luck import cut, modest
 from unisono.decide.robust import Counts, Floats
@@ -61,6 +62,8 @@ class Course:
     """Indices of the table's sizes the plan was measured at."""
     logs: Floats
     """Log seconds over those sizes x launches, every launch judged without having taken part in the choice."""
+    as_fast: tuple[tuple[Setting, ...], ...] = ()
+    """For each span, what is as fast as its setting (unisono.decide.as_fast)."""
 
     @property
     def plain(self) -> bool:
@@ -185,7 +188,7 @@ def _course(table: Table, logs: Floats, launch: Setting, margin: float, confiden
     rows = [row, *(table.row(call) for call in calls)]
     part = logs[rows][:, sizes]
     told = aligned(part, table.rounds)
-    spans = []
+    spans, others = [], []
     judged = part[0].copy()
     weights = table.weights[sizes]
     complexity = [len(call.only("coll", "algorithm", "segment")) for call in calls]
@@ -198,7 +201,15 @@ def _course(table: Table, logs: Floats, launch: Setting, margin: float, confiden
             line = _held_out(told[1:, within], weights[within], segment.choice - 1)
             judged[within] = bridged(line, part[0, within])
         spans.append((segment.first, segment.last, chosen))
-    return Course(launch, base, tuple(spans), tuple(int(index) for index in sizes), judged)
+        equal = (
+            as_fast(
+                table.case, told[:, within], table.rounds, weights[within], calls, segment.choice, margin, confidence
+            )
+            if segment.choice is not None
+            else ()
+        )
+        others.append(equal)
+    return Course(launch, base, tuple(spans), tuple(int(index) for index in sizes), judged, tuple(others))
 
 
 def one_for_all_sizes(table: Table, launch: Setting) -> bool:
@@ -349,7 +360,7 @@ def _rules(evaluation: Evaluation, half: Floats, row: int, cut: float, course: C
     table = evaluation.table
     rules = []
     sizes = [table.sizes[index] for index in course.sizes]
-    for first, last, setting in course.spans:
+    for (first, last, setting), others in zip(course.spans, course.as_fast, strict=True):
         column = evaluation.cells[course.sizes[first : last + 1]]
         end = boundary(sizes[last], sizes[last + 1]) - 1 if last + 1 < len(sizes) else None
         rules.append(
@@ -363,6 +374,7 @@ def _rules(evaluation: Evaluation, half: Floats, row: int, cut: float, course: C
                 else modest(float(evaluation.contrast.log[row, column]), float(half[row, column]), cut),
                 sizes=tuple(sizes[first : last + 1]),
                 launches=int(evaluation.contrast.launches[row, column]),
+                as_fast=tuple(other.only(*CALL_SCOPE) for other in others),
             )
         )
     return rules

@@ -6,7 +6,8 @@
     alltoall 1 2 0 4095 unisono/pull,mpi
 
 A rule is a collective, nodes and ranks a node (`*`: any; `384@8x8x6` a shape of nodes), message sizes from..to in bytes
-as IMB counts them (`max`: no end), and implementations, of which the first that applies serves. `reproducible`: what
+as IMB counts them (`max`: no end), and implementations, of which the first that applies serves. `A|B`: they are equally
+fast; where groups of nodes are known, the one that puts fewer bytes between them is the first. `reproducible`: what
 reductions must not depend on (REPRODUCIBLE). `#` begins a comment.
 """
 
@@ -44,6 +45,7 @@ class Rule:
     first: int
     last: int | None
     use: tuple[str, ...]
+    """Names; those that are equally fast are one word, "A|B"."""
 
     def covers(self, size: int) -> bool:
         return self.first <= size and (self.last is None or size <= self.last)
@@ -160,7 +162,8 @@ def _rule(words: Sequence[str], before: Sequence[Rule]) -> Rule:
     if rule.last is not None and rule.last < rule.first:
         raise UserError(_("from {first} is above to {last}").format(first=first, last=last))
     for word in rule.use:
-        of_implementation(word)
+        for one in word.split("|"):
+            of_implementation(one)
     for other in before:
         same = (other.collective, other.nodes, other.ppn) == (collective, nodes, ppn)
         if same and other.covers(max(rule.first, other.first)) and rule.covers(max(rule.first, other.first)):

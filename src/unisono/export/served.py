@@ -117,8 +117,9 @@ def items(calls: Mapping[tuple[str, int], str], listed: Sequence[Row], named: bo
     out = []
     for (collective, size), word in calls.items():
         here = [row.word for row in listed if row.collective == collective and row.covers(size)]
-        others = [other for other in here if other not in (word, "mpi")]
-        taken = word in here or (word == "mpi" and not others)
+        wanted = word.split("|")  # any of those that are equally fast
+        others = [other for other in here if other not in (*wanted, "mpi")]
+        taken = any(one in here for one in wanted) or (word == "mpi" and not others)
         what = (
             collective
             if collective in WITHOUT_SIZE

@@ -17,7 +17,7 @@ from unisono.export import dispatch
 from unisono.export.compiled import algorithm_number
 from unisono.export.dispatch import Rules
 from unisono.machine.description import Mpi
-from unisono.parameters.spelling import implementation
+from unisono.parameters.spelling import implementations
 from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import Plan, Rule
 
@@ -68,7 +68,7 @@ def _rules(collective: str, plan: Plan, mpi: Mpi, notes: list[str]) -> list[disp
 
 def _rule(rule: Rule, plan: Plan, mpi: Mpi, notes: list[str]) -> dispatch.Rule:
     call = rule.call
-    use = implementation(call)
+    use = implementations(call, rule.as_fast)
     where = N_("{collective}, {rule} on {nodes} x {ppn} ranks").format(
         collective=rule.collective, rule=rule.range_text(), nodes=plan.nodes, ppn=plan.ppn
     )

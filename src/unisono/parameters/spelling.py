@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from unisono.core.errors import UserError
@@ -134,6 +134,11 @@ def implementation(call: Mapping[str, str]) -> str:
         return name
     segment = f":{call['segment']}" if call.get("segment", "0") != "0" else ""
     return f"{name}/{call['algorithm']}{segment}"
+
+
+def implementations(call: Mapping[str, str], as_fast: Iterable[Mapping[str, str]]) -> str:
+    """A rule's with those that are as fast, of which our library takes the nearest: unisono/ring|unisono/chain."""
+    return "|".join(map(implementation, (call, *as_fast)))
 
 
 def of_implementation(word: str) -> Setting:

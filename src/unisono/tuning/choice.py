@@ -67,6 +67,7 @@ class Lookup:
             "measured_ppn": self.plan.ppn,
             "launch": dict(self.plan.launch),
             "call": dict(self.rule.call) if self.rule else {},
+            "as_fast": [dict(call) for call in self.rule.as_fast] if self.rule else [],
             "range": self.rule.range_text() if self.rule else None,
             "gain": ends(self.gain) if self.gain else None,
             "basis": self.plan.basis,

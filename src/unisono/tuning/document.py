@@ -30,6 +30,8 @@ _HEAD = """\
 #                an empty `call`: what the MPI does by itself. Sizes no rule names stay as they are.
 # preload        with preload = "unisono" in its launch a plan is carried out by our library (`unisono run` puts it into
 #                the ranks), call by call: coll = "unisono" is one of our algorithms, any other coll one of the MPI's.
+# as_fast        algorithms of ours that were as fast as `call`: our library takes the one that puts the fewest bytes
+#                between groups of nodes, where it knows which nodes of the job are behind the same switches.
 # gain           time of the default / time with this: above 1 is faster. low..high is the confidence interval.
 # basis          "predicted": not measured, but foretold from other numbers of nodes; without it: measured. `sure` is
 #                the probability that nothing is more than 5 % faster than a predicted rule.
@@ -178,6 +180,7 @@ def _rule(rule: Rule) -> list[str]:
         f"  collective = {_text(rule.collective)}",
         *(f"  {end}" for end in ends),
         f"  call = {_table(rule.call)}",
+        *([f"  as_fast = {_list(map(_table, rule.as_fast))}"] if rule.as_fast else []),
         f"  gain = {_gain(rule.gain)}",
         f"  sizes = {_list(_text(format_size(size)) for size in rule.sizes)}",
         f"  launches = {rule.launches}",

@@ -14,7 +14,7 @@ from unisono.core.sizes import format_size
 from unisono.core.vocabulary import INTEL, LEFT_TO_THE_MPI, LIBNBC, MPICH, PRELOAD, Level, Setting
 from unisono.mpi import traits
 from unisono.mpi.family import Family
-from unisono.parameters.spelling import implementation
+from unisono.parameters.spelling import implementations
 from unisono.tuning import words
 from unisono.tuning.choice import Lookup, ends, lookup, rules_apply, without_library
 from unisono.tuning.contents import Tuning
@@ -67,7 +67,7 @@ class Explanation:
             return None
         first, last = (0, None) if rule.collective in WITHOUT_SIZE else (rule.first, rule.last)
         what = f"{rule.collective} {plan.nodes} {plan.ppn} {first} {'max' if last is None else last}"
-        return f"{what} {implementation(rule.call)}"
+        return f"{what} {implementations(rule.call, rule.as_fast)}"
 
     @property
     def _call(self) -> Setting:
@@ -115,6 +115,12 @@ class Explanation:
                     launches=rule.launches,
                 )
             ]
+        if rule is not None and rule.as_fast:
+            near = _(
+                "As fast in the study: {others}. In a job whose nodes are in several groups (behind several "
+                "switches), our library takes the one that puts the fewest bytes between them."
+            )
+            said.append(near.format(others=", ".join(map(words.use, rule.as_fast))))
         said += [_("Note: {note}.").format(note=note) for note in map(translated, found.notes)]
         said.append(
             _(

@@ -90,6 +90,9 @@ class Rule:
     """Of a predicted rule: how probable it is that nothing is faster by more than 5 %, at the least sure of its
     sizes (unisono.extrapolate)."""
     basis: Basis = "measured"
+    as_fast: tuple[Annotated[SettingField, AfterValidator(_of_a_call)], ...] = ()
+    """Other algorithms of ours that served these sizes equally fast; on the nodes of a job our library takes the one
+    that puts the fewest bytes between groups of nodes."""
 
     def covers(self, size: int) -> bool:
         return self.first <= size and (self.last is None or size <= self.last)
@@ -212,6 +215,12 @@ def _served(plan: Plan) -> Plan:
             raise ValueError(
                 _('{collective}: coll = "{ours}" needs {name} = "{ours}" in the plan\'s launch').format(
                     collective=rule.collective, ours=UNISONO, name=PRELOAD
+                )
+            )
+        if rule.as_fast and not all(map(is_ours, (rule.call, *rule.as_fast))):
+            raise ValueError(
+                _('{collective}: as_fast is for algorithms with coll = "{ours}", beside one in call').format(
+                    collective=rule.collective, ours=UNISONO
                 )
             )
         if is_ours(rule.call) and rule.collective not in DISPATCHED:
