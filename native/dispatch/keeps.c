@@ -7,6 +7,7 @@
 #include "nonblocking.h"
 #include "peers.h"
 #include "reserve.h"
+#include "threads.h"
 
 /* Starts of the MPI library's in which what making a memory takes is repaid ten times, and how many come before. */
 enum { PRICE = 2000, AT_ONCE = 8, ROOT = 0 };
@@ -82,7 +83,9 @@ static int64_t named_first(const struct comm_state *state)
 static bool ask(const struct comm_state *state, bool patient, const struct keep_shared *found, int64_t all[TERMS])
 {
     const int64_t serial = found != NULL ? found->serial : -1;
-    const int64_t mine[TERMS] = {[GOOD] = !reserve_is_touched(),
+    /* What goes on in a session may do so after MPI_Finalize, which ends all memory of ours. */
+    const bool outlives = state->user != MPI_COMM_WORLD && threads_has_session();
+    const int64_t mine[TERMS] = {[GOOD] = !reserve_is_touched() && !outlives,
                                  [CREDIT] = patient ? credit : INT64_MAX,
                                  [SERIAL] = serial,
                                  [SERIAL_MOST] = -serial,

@@ -10,6 +10,7 @@
 #include "node/posts.h"
 #include "peers.h"
 #include "reserve.h"
+#include "threads.h"
 
 enum { ROOT = 0 }; /* of ranks that are on one node, local number 0 */
 
@@ -44,6 +45,8 @@ static void refuse(struct comm_state *state)
  * calls are numbered. */
 static void plan(struct comm_state *state)
 {
+    if (threads_has_session()) /* what goes on in one may do so after MPI_Finalize, which ends all memory of ours */
+        return;
     if (!comm_state_find_place(state) || state->peers->topology.nodes != 1 || room_limit() == 0)
         return;
     state->posted = coll_comm_alone(state->peers);

@@ -25,3 +25,13 @@ def test_threads_of_a_session_beside_a_world_of_one_thread(name: str, asked: str
         pytest.skip("this MPI has no sessions, or none with several threads")
     assert (ran.status, ran.out.split()) == (0, ["right"]), ran.out + ran.error
     assert "unisono/" in ran.error
+
+
+@pytest.mark.parametrize("name", ["openmpi5", pytest.param("mpich5", marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("when", ["early", "late"])
+def test_what_goes_on_in_a_session_outlives_the_world(name: str, when: str, tmp_path: Path) -> None:
+    tools = toolchain(name)
+    program = compiled(tools, tmp_path, str(PROGRAMS / "outlives.c"))
+    env = {"UNISONO_FORCE": "iallreduce=unisono/posted", "UNISONO_PATIENCE": "0"}
+    ran = run(tools, tmp_path, program, when, ranks=2, env=env, record=False)
+    assert (ran.status, ran.out.split()) == (0, ["right", "right"]), ran.out + ran.error
