@@ -22,6 +22,7 @@ KNOWN = [
     ("allgather", "bruck"), ("allgather", "leader_multiplying"), ("bcast", "binary"), ("alltoall", "pairwise"),
     ("reduce_scatter", "recursive_halving"), ("reduce_scatter_block", "near"), ("reduce_scatter", "lanes_dividing"),
     ("allreduce", "leader_bine"), ("allgather", "leader_bine"), ("reduce_scatter_block", "lanes_bine"),
+    ("bcast", "circulant"),
 ]  # fmt: skip
 
 

@@ -171,6 +171,13 @@ int64_t group_two_trees_piece(const struct coll_comm *comm, const struct places 
                               int64_t element);
 double group_two_trees_cost(const struct coll_comm *comm, const struct places *places, int64_t bytes);
 
+/* In blocks over a circulant graph (circulant.h), which are told of in their order. How many there are follows from measured costs. */
+int group_bcast_circulant(const struct group *group, int root, void *data, int64_t bytes,
+                          const struct arrival *arrival);
+/* Bytes of a block; and seconds between one rank of each node. */
+int64_t group_circulant_piece(const struct coll_comm *comm, int64_t bytes);
+double group_circulant_cost(const struct coll_comm *comm, int64_t bytes);
+
 /* All sizes and places are by member. One partner after the other, both ways at once; or up to `most` at once. */
 int group_alltoall_pairwise(const struct group *group, const void *send, const struct blocks *out, void *receive,
                             const struct blocks *in);

@@ -76,6 +76,16 @@ def _binary(ranks: int) -> Iterator[Step]:
         yield [np.where(sends & (child < ranks), child, -1) for child in children], 1.0
 
 
+def _circulant(ranks: int) -> Iterator[Step]:
+    """A bcast: an equal share of the blocks to each skip of the graph, and none to the root."""
+    skips = [ranks]
+    while skips[-1] > 1:
+        skips.append((skips[-1] + 1) // 2)
+    for skip in skips[1:]:
+        there = (np.arange(ranks) + skip) % ranks
+        yield [np.where(there > 0, there, -1)], 1 / (len(skips) - 1)
+
+
 def _halving(ranks: int, radix: int = 2) -> Iterator[Step]:
     """An allreduce: parts of the vector, the largest to the nearest, and the same way back."""
     for distance in _distances(ranks, radix):
@@ -208,6 +218,7 @@ _STEPS: dict[str, dict[str, Steps]] = {
     "bcast": {
         **dict.fromkeys(("doubling", "scatter_allgather", "scatter_recursive_doubling_allgather"), _growing),
         **dict.fromkeys(("binary", "binary_tree"), _binary),
+        "circulant": _circulant,
     },
     "reduce_scatter": _REDUCE_SCATTER,
     "reduce_scatter_block": _REDUCE_SCATTER,
