@@ -38,7 +38,7 @@ NEW = {
     "reduce_scatter_block": ("lanes_dividing", "lanes_bine", "lanes_pat"),
     "allgather": ("leader_multiplying", "leader_bine", "leader_pat"),
     "alltoall": ("leader",),
-    "bcast": ("leader_postal", "two_trees"),
+    "bcast": ("leader_postal", "circulant", "two_trees"),
     "reduce": ("leader_postal", "two_trees"),
     "barrier": ("leader_radix",),
 }
@@ -266,6 +266,7 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=1000, metavar="NODES", help="machines of so many, and smaller ones")
     parser.add_argument("--collective", choices=SIZES, action="append", metavar="NAME", help="these alone")
     parser.add_argument("--longest", type=int, default=4 << 20, metavar="BYTES", help="messages up to so many")
+    parser.add_argument("--size", type=int, action="append", metavar="BYTES", help="instead of those of the page")
     parser.add_argument(
         "--simgrid", action="append", default=[], metavar="OPTION", help="also for smpirun: --simgrid=--cfg=..."
     )
@@ -276,7 +277,7 @@ def main() -> None:
         kept = [row for row in rows if (row["machine"], row["nodes"], row["ppn"], row["collective"]) == key]
         if platform.nodes > given.most or (kept and not lacking(kept, collective)):
             continue
-        sizes = tuple(size for size in sizes if size <= given.longest)
+        sizes = tuple(size for size in given.size or sizes if size <= given.longest)
         if given.collective and collective not in given.collective:
             continue
         found = one(platform, ppn, collective, sizes, given.deadline, kept, given.simgrid)
