@@ -89,7 +89,7 @@ def test_translations_are_japanese(held: Catalog) -> None:
     """A text without a Japanese character was forgotten, unless it is all names, values and numbers."""
     japanese = re.compile("[\u3000-\u30ff\u4e00-\u9fff\uff00-\uffef]")
     left = [m.id for m in held if m.id and not all(map(japanese.search, _strings(m)))]
-    assert sorted(left) == ["by {factor}", "{collective} of {size}", "{name} on {cores}", "{name} on {devices}"]
+    assert sorted(left) == ["{collective} of {size}", "{name} on {cores}", "{name} on {devices}"]
 
 
 def _errors(path: Path) -> Iterator[tuple[int, ast.expr]]:
@@ -240,16 +240,16 @@ def test_findings_are_kept_in_english_and_shown_in_japanese(japanese: None) -> N
     case = Case("allreduce", 1, 24)
     sizes = [8, 64, 4096, 65536]
     kept = sentences.differs(case, "hcoll", "the default", 64, 4096, 1.3, 2.1, sizes)
-    assert kept == "allreduce, 1 x 24 ranks: hcoll is faster than the default from 64 B to 4 KiB, by 1.3x to 2.1x."
+    assert kept == "allreduce, 1 x 24 ranks: hcoll is faster than the default from 64 B to 4 KiB, 1.3x to 2.1x as fast."
     assert translated(kept) == (
-        "allreduce (1 x 24 ランク): hcoll は 64 B～4 KiB で デフォルト より高速です (1.3x～2.1x)。"
+        "allreduce (1 x 24 ランク): hcoll は 64 B～4 KiB で デフォルト より高速です (1.3x～2.1x の速さ)。"
     )
     two = sentences.compared(case, "B", "A", [(8, 64, 1.5, 1.6), (4096, 65536, 0.5, 0.6)], sizes, True)
     assert two == (
-        "allreduce, 1 x 24 ranks: B is faster than A up to 64 B, by 1.5x to 1.6x, and slower from 4 KiB up, "
-        "by 1.67x to 2x."
+        "allreduce, 1 x 24 ranks: B is faster than A up to 64 B, 1.5x to 1.6x as fast, and slower "
+        "from 4 KiB up, taking 1.67x to 2x as long."
     )
-    assert "、4 KiB 以上で低速 (1.67x～2x)。" in translated(two)
+    assert "、4 KiB 以上で低速 (所要時間が 1.67x～2x)。" in translated(two)
     untold = translated(sentences.untold({case: ["pml", "algorithm"], Case("reduce", 1, 24): ["pml"]}))
     assert untold.startswith("調べた効果のうち 3 件はノイズと区別できませんでした (") and untold.endswith(
         "してください。"

@@ -44,7 +44,7 @@ def test_where_one_study_is_faster() -> None:
     assert (found.reference, found.others) == ("NPS1", ("NPS4",))
     text = next(f.text for f in found.findings if f.kind == "better" and f.parameter == "default")
     match = re.fullmatch(
-        r"alltoall, 1 x 8 ranks: NPS4 is faster than NPS1 from (\d+ KiB) up, by ([\d.]+)x to ([\d.]+)x;"
+        r"alltoall, 1 x 8 ranks: NPS4 is faster than NPS1 from (\d+ KiB) up, ([\d.]+)x to ([\d.]+)x as fast;"
         r" no significant difference elsewhere\.",
         text,
     )
@@ -64,7 +64,7 @@ def test_the_numbers_of_a_sentence_are_those_of_the_rows() -> None:
         for row in found.rows
         if row.case == finding.case and row.kind == "default" and finding.first <= row.size <= finding.last
     ]
-    numbers = [float(n) for n in re.findall(r"([\d.]+)x\b", finding.text.split("by ")[1])]
+    numbers = [float(n) for n in re.findall(r"([\d.]+)x\b", finding.text.split("taking ")[1])]
     assert numbers[0] == pytest.approx(1 / max(gains), rel=0.02)
     assert numbers[-1] == pytest.approx(1 / min(gains), rel=0.02)
     assert "NPS4 is slower than NPS1 from 32 KiB up" in finding.text
@@ -97,8 +97,8 @@ def test_faster_here_and_slower_there_is_mixed() -> None:
     found = compare(nps(1, seed=1), nps(4, seconds, seed=2))
     assert found.verdict() == "mixed"
     text = found.sentences[0]
-    assert "NPS4 is faster than NPS1 up to 512 B, by" in text
-    assert ", and slower from 2 KiB up, by" in text
+    assert "NPS4 is faster than NPS1 up to 512 B, " in text
+    assert ", and slower from 2 KiB up, taking " in text
 
 
 def test_best_against_best() -> None:

@@ -156,7 +156,7 @@ def test_better_here_and_worse_there(found: list[Finding]) -> None:
     assert kinds(found, "coll", "hcoll") == [("better", 8, 4096), ("worse", 8192, SIZES[-1])]
     better = next(f.text for f in found if f.kind == "better" and f.value == "hcoll")
     assert re.fullmatch(
-        r"allreduce, 1 x 24 ranks: hcoll is faster than the default up to 4 KiB, by 1\.\d+x to 1\.\d+x\.", better
+        r"allreduce, 1 x 24 ranks: hcoll is faster than the default up to 4 KiB, 1\.\d+x to 1\.\d+x as fast\.", better
     )
 
 
@@ -164,7 +164,7 @@ def test_a_singular_point(found: list[Finding]) -> None:
     (point,) = [f for f in found if f.kind == "singular point"]
     assert (point.parameter, point.value, point.first, point.last) == ("coll", "basic", 8192, 8192)
     assert "basic shows a singular point at 8 KiB: " in point.text
-    assert "slower than its neighbours suggest." in point.text
+    assert "as long as its neighbours suggest." in point.text
     (times,) = stated_times(point.text)
     assert times == pytest.approx(3.1, rel=0.1)
     assert point.gain is not None
@@ -326,9 +326,10 @@ def test_how_factors_are_written() -> None:
     assert [sentences.times(x) for x in (1.0, 1.066, 1.3, 1.999, 2.14, 9.96, 13.8, 120.0)] == [
         "1x", "1.07x", "1.3x", "2x", "2.1x", "10x", "14x", "120x",
     ]  # fmt: skip
-    assert sentences.by(1.301, 2.09) == "by 1.3x to 2.1x"
-    assert sentences.by(0.5, 0.8) == "by 1.25x to 2x"
-    assert sentences.by(1.3, 1.301) == "by 1.3x"
+    assert sentences.by(1.301, 2.09) == "1.3x to 2.1x as fast"
+    assert sentences.by(0.5, 0.8) == "taking 1.25x to 2x as long"
+    assert sentences.by(1.3, 1.301) == "1.3x as fast"
+    assert sentences.by(0.5, 0.5) == "taking 2x as long"
 
 
 def test_how_ranges_are_written() -> None:

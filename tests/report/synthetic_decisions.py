@@ -135,7 +135,7 @@ def _findings(cases: Sequence[Case]) -> list[Finding]:
             Finding.of(
                 case,
                 "better",
-                f"UCX_RNDV_THRESH=16kb makes {name} faster from 4 KiB to 16 KiB, by 1.12x to 1.31x.",
+                f"UCX_RNDV_THRESH=16kb makes {name} faster from 4 KiB to 16 KiB, 1.12x to 1.31x as fast.",
                 parameter="UCX_RNDV_THRESH",
                 value="16kb",
                 first=4096,
@@ -145,7 +145,7 @@ def _findings(cases: Sequence[Case]) -> list[Finding]:
             Finding.of(
                 case,
                 "worse",
-                f"han is slower for {name} from 8 B to 4 MiB, by 1.15x to 1.21x.",
+                f"han is slower for {name} from 8 B to 4 MiB, taking 1.15x to 1.21x as long.",
                 parameter="coll",
                 value="han",
                 first=8,

@@ -40,22 +40,22 @@ FASTER, SAME, SLOWER = Interval(1.21, 1.15, 1.28), Interval(1.0, 0.97, 1.03), In
     [
         (
             decided(Setting({"UCX_RNDV_THRESH": "16kb"}), {"allreduce": FASTER, "alltoall": SAME}, 14),
-            "UCX_RNDV_THRESH=16kb with 14 algorithm rules makes allreduce 1.21× (1.15–1.28) faster; "
+            "UCX_RNDV_THRESH=16kb with 14 algorithm rules makes allreduce 1.21× (1.15–1.28) as fast; "
             "no difference for alltoall",
         ),
-        (decided(Setting(), {"bcast": FASTER}, 2), "2 algorithm rules make bcast 1.21× (1.15–1.28) faster"),
-        (decided(Setting(), {"bcast": FASTER}, 1), "1 algorithm rule makes bcast 1.21× (1.15–1.28) faster"),
+        (decided(Setting(), {"bcast": FASTER}, 2), "2 algorithm rules make bcast 1.21× (1.15–1.28) as fast"),
+        (decided(Setting(), {"bcast": FASTER}, 1), "1 algorithm rule makes bcast 1.21× (1.15–1.28) as fast"),
         (
             decided(Setting({"preload": "unisono"}), {"bcast": FASTER}, 2),
-            "Unisono's library (2 algorithm rules) makes bcast 1.21× (1.15–1.28) faster",
+            "Unisono's library (2 algorithm rules) makes bcast 1.21× (1.15–1.28) as fast",
         ),
         (
             decided(Setting({"preload": "unisono", "pml": "ucx"}), {"bcast": FASTER}, 1),
-            "pml=ucx and Unisono's library (1 algorithm rule) makes bcast 1.21× (1.15–1.28) faster",
+            "pml=ucx and Unisono's library (1 algorithm rule) makes bcast 1.21× (1.15–1.28) as fast",
         ),
         (
             decided(Setting({"pml": "ob1"}), {"allreduce": FASTER, "bcast": SLOWER}),
-            "pml=ob1 makes allreduce 1.21× (1.15–1.28) faster; bcast 0.90× (0.85–0.95) as fast",
+            "pml=ob1 makes allreduce 1.21× (1.15–1.28) as fast; bcast 0.90× (0.85–0.95) as fast",
         ),
         (decided(Setting({"pml": "ob1"}), {"bcast": SAME}), "pml=ob1 makes no difference for bcast"),
     ],
@@ -106,7 +106,7 @@ def test_several_ranks_give_several_answers_and_a_headline_over_them() -> None:
     found = headline.answers(decision_with(*plans), {})
     assert [(a.nodes, a.ppn) for a in found] == [(1, 4), (1, 8)]
     assert headline.title(found) == (
-        "On this machine, tuning makes bcast up to 1.21× faster (1\u00a0×\u00a04\u00a0ranks); "
+        "On this machine, tuning makes bcast up to 1.21× as fast (1\u00a0×\u00a04\u00a0ranks); "
         "the best setting depends on the ranks."
     )
 
@@ -145,11 +145,11 @@ def test_what_is_sure_only_of_all_together_is_said_of_all_together() -> None:
     plan = decided(Setting({"pml": "ucx"}), {"allreduce": unsure, "bcast": unsure})
     plan = replace(plan, joint=Joint({"allreduce": 1.0, "bcast": 1.0}, FASTER))
     (answer,) = headline.answers(decision_with(plan), {})
-    assert answer.sentence == "pml=ucx makes allreduce and bcast together 1.21× (1.15–1.28) faster"
+    assert answer.sentence == "pml=ucx makes allreduce and bcast together 1.21× (1.15–1.28) as fast"
 
 
 def test_intervals_are_set_back_and_all_else_is_escaped() -> None:
-    assert lead("a<b 1.21× (1.15–1.28) faster") == "a&lt;b 1.21× <small>(1.15–1.28)</small> faster"
+    assert lead("a<b 1.21× (1.15–1.28) as fast") == "a&lt;b 1.21× <small>(1.15–1.28)</small> as fast"
 
 
 @pytest.mark.parametrize(

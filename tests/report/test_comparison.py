@@ -58,7 +58,7 @@ def comparison(studies: list[StudyData]) -> Comparison:
 def test_the_headline_is_what_was_found(comparison: Comparison) -> None:
     words = comparing.headline(comparison)
     assert words.startswith("NPS4 against NPS1, by default: allreduce 1.2")
-    assert words.endswith("faster; no difference for alltoall.")
+    assert words.endswith(" as fast; no difference for alltoall.")
     gain = mean_gain(rows_of(comparison)[ALLREDUCE]["NPS4", "default"])
     assert gain.low < 1.25 < gain.high
     assert f"{gain.mid:.2f}× ({gain.low:.2f}–{gain.high:.2f})" in words

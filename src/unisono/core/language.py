@@ -46,7 +46,8 @@ _SHAPES = {
     "than": r"((?:(?!, (?!\w+=|\d{4}-)).)+?)",
     "where": "((?:at|up to|from) [^,]*?)",
     "spent": r"([\d.]+)",
-    "by": r"(by [\d.]+x(?: to [\d.]+x)?)",
+    "by": r"((?:taking )?[\d.]+x(?: to [\d.]+x)? as (?:fast|long))",
+    "factor": r"([\d.]+x)",
 }
 """What a field of that name holds: beside another field nothing else tells where it begins and ends."""
 

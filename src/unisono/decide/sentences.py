@@ -20,7 +20,7 @@ def order(value: str) -> tuple[int, int, str]:
 
 
 def times(gain: float) -> str:
-    """How many times faster or slower: "1.07x", "1.3x", "2.1x", "14x"; 0.5 and 2 both say "2x"."""
+    """How many times as fast or as long: "1.07x", "1.3x", "2.1x", "14x"; 0.5 and 2 both say "2x"."""
     value = max(gain, 1 / gain)
     digits = 2 if value < 1.995 else 1 if value < 9.95 else 0
     text = f"{value:.{digits}f}"
@@ -28,13 +28,13 @@ def times(gain: float) -> str:
 
 
 def by(low: float, high: float) -> str:
-    """ "by 1.3x to 2.1x", or "by 1.3x" when both ends read the same; gains above or below 1 alike."""
+    """ "1.3x to 2.1x as fast", or "taking 1.3x as long" when both ends read the same. Never "1.3x faster": for some
+    that is 2.3 times as fast."""
     weak, strong = sorted((times(low), times(high)), key=lambda text: float(text[:-1]))
-    return (
-        N_("by {factor}").format(factor=weak)
-        if weak == strong
-        else N_("by {factor} to {most}").format(factor=weak, most=strong)
-    )
+    if weak == strong:
+        return (N_("{factor} as fast") if low > 1 else N_("taking {factor} as long")).format(factor=weak)
+    span = N_("{factor} to {most} as fast") if low > 1 else N_("taking {factor} to {most} as long")
+    return span.format(factor=weak, most=strong)
 
 
 def where(first: int, last: int, sizes: Sequence[int]) -> str:
@@ -96,7 +96,7 @@ def reference(parameter: str, value: str | None, rest: Setting) -> str:
 def differs(
     case: Case, what: str, than: str, first: int, last: int, low: float, high: float, sizes: Sequence[int]
 ) -> str:
-    """ "allreduce, 1 x 24 ranks: hcoll is faster than the default from 64 B to 4 KiB, by 1.3x to 2.1x." """
+    """ "allreduce, 1 x 24 ranks: hcoll is faster than the default from 64 B to 4 KiB, 1.3x to 2.1x as fast." """
     sentence = (
         N_("{case}: {what} is faster than {than} {where}, {by}.")
         if low > 1
@@ -110,8 +110,8 @@ def mixed(
 ) -> str:
     """Both ways, in turns."""
     return N_(
-        "{case}: {what} is mixed against {than} {where}: up to {high} faster at some sizes, up to {low} slower "
-        "at others."
+        "{case}: {what} is mixed against {than} {where}: up to {high} as fast at some sizes, taking up to {low} as "
+        "long at others."
     ).format(case=case, what=what, than=than, where=where(first, last, sizes), high=times(high), low=times(low))
 
 
@@ -186,8 +186,9 @@ def compared(
     sizes: Sequence[int],
     whole: bool,
 ) -> str:
-    """ "alltoall, 1 x 32 ranks: NPS4 is faster than NPS1 from 16 MiB up, by 1.1x to 1.2x; no significant difference
-    elsewhere." `stretches`: (first, last, lowest gain, highest gain), one way each; `whole`: they cover every size."""
+    """ "alltoall, 1 x 32 ranks: NPS4 is faster than NPS1 from 16 MiB up, 1.1x to 1.2x as fast; no significant
+    difference elsewhere." `stretches`: (first, last, lowest gain, highest gain), one way each; `whole`: they cover
+    every size."""
     rest = "" if whole else N_("; no significant difference elsewhere")
     for (*_ends, before, _high), (first, last, low, high) in reversed(list(itertools.pairwise(stretches))):
         if (low > 1) == (before > 1):
@@ -227,11 +228,11 @@ def one_size(case: Case, what: str, than: str, size: int) -> str:
 
 
 def singular(case: Case, what: str, size: int, excess: float) -> str:
-    """ "basic shows a singular point at 8 KiB: 3.1x slower than its neighbours suggest." """
+    """ "basic shows a singular point at 8 KiB: it takes 3.1x as long as its neighbours suggest." """
     sentence = (
-        N_("{case}: {what} shows a singular point at {size}: {excess} slower than its neighbours suggest.")
+        N_("{case}: {what} shows a singular point at {size}: it takes {excess} as long as its neighbours suggest.")
         if excess > 1
-        else N_("{case}: {what} shows a singular point at {size}: {excess} faster than its neighbours suggest.")
+        else N_("{case}: {what} shows a singular point at {size}: it is {excess} as fast as its neighbours suggest.")
     )
     return sentence.format(case=case, what=what, size=format_size(size), excess=times(excess))
 

@@ -88,7 +88,7 @@ def _said(comparison: Comparison, other: str) -> str:
 
 
 def _sentence(comparison: Comparison, other: str, compared: str) -> str:
-    """ "NPS4 against NPS1, by default: allreduce 1.12× (1.08–1.16) faster; no difference for alltoall."."""
+    """ "NPS4 against NPS1, by default: allreduce 1.12× (1.08–1.16) as fast; no difference for alltoall."."""
     by_verdict: dict[str, list[str]] = {}
     several = len({(row.case.nodes, row.case.ppn) for row in comparison.rows}) > 1
     for case, found in rows_of(comparison).items():
@@ -104,10 +104,9 @@ def _sentence(comparison: Comparison, other: str, compared: str) -> str:
         strength = f"{name} {format_ratio(gain.mid)} ({format_interval(gain)})"
         by_verdict.setdefault(verdict, []).append(strength if verdict in ("faster", "slower") else name)
     parts = []
-    if faster := by_verdict.get("faster"):
-        parts.append(_("{those} faster").format(those=join(faster)))
-    if slower := by_verdict.get("slower"):
-        parts.append(_("{those} as fast").format(those=join(slower)))
+    for verdict in ("faster", "slower"):
+        if those := by_verdict.get(verdict):
+            parts.append(_("{those} as fast").format(those=join(those)))
     if faster := by_verdict.get(differs.FASTER_AT_SOME):
         parts.append(_("{those} faster at some sizes").format(those=join(faster)))
     if slower := by_verdict.get(differs.SLOWER_AT_SOME):

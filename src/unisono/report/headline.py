@@ -52,7 +52,7 @@ def answers(decision: Decision, proven: Mapping[Case, Proven], reproducible: str
 
 
 def sentence(plan: Plan, gains: Mapping[str, Interval], decision: Decision, reproducible: str | None = None) -> str:
-    """Such as "UCX_RNDV_THRESH=16kb with 14 algorithm rules makes allreduce 1.21× (1.15–1.28) faster"."""
+    """Such as "UCX_RNDV_THRESH=16kb with 14 algorithm rules makes allreduce 1.21× (1.15–1.28) as fast"."""
     what = _what(plan)
     if reproducible is not None:
         ours = _("our library with reproducible sums ({level})").format(level=reproducible)
@@ -63,25 +63,23 @@ def sentence(plan: Plan, gains: Mapping[str, Interval], decision: Decision, repr
     slower = sorted((c for c in gains if verdict(gains[c]) == "slower"), key=lambda c: gains[c].mid)
     untold = sorted(c for c in gains if verdict(gains[c]) == "not told")
     same = sorted(set(gains) - set(faster) - set(slower) - set(untold))
-    parts = []
+    parts: list[str] = []
     several = (reproducible is not None and bool(_what(plan))) or (not plan.launch and rule_count(plan) > 1)
 
     def made(those: str, sentence: str, of_several: str) -> str:
         return (of_several if several else sentence).format(what=what, those=those)
 
-    if faster:
-        those = join(_strength(c, gains[c]) for c in faster)
-        parts.append(made(those, _("{what} makes {those} faster"), _("{what} make {those} faster")))
-    if slower:
-        those = join(_strength(c, gains[c]) for c in slower)
-        parts.append(
-            _("{those} as fast").format(those=those)
-            if parts
-            else made(those, _("{what} makes {those} as fast"), _("{what} make {those} as fast"))
-        )
+    for changed in (faster, slower):  # of what is slower people read it as they do of what is faster
+        if changed:
+            those = join(_strength(c, gains[c]) for c in changed)
+            parts.append(
+                _("{those} as fast").format(those=those)
+                if parts
+                else made(those, _("{what} makes {those} as fast"), _("{what} make {those} as fast"))
+            )
     if not parts and (joint := plan.joint) is not None and gains == plan.gain and verdict(joint.gain) == "faster":
         together = _strength(_("{collectives} together").format(collectives=join(sorted(joint.weights))), joint.gain)
-        return made(together, _("{what} makes {those} faster"), _("{what} make {those} faster"))
+        return made(together, _("{what} makes {those} as fast"), _("{what} make {those} as fast"))
     if same:
         those = join(same)
         parts.append(
@@ -173,7 +171,7 @@ def title(found: Sequence[Answer], simulated: str = "") -> str:
         return _("On this machine, the best setting depends on the ranks.")
     gain, collective, answer = best
     return _(
-        "On this machine, tuning makes {collective} up to {gain} faster ({ranks}); the best setting depends on the "
+        "On this machine, tuning makes {collective} up to {gain} as fast ({ranks}); the best setting depends on the "
         "ranks."
     ).format(
         collective=collective,

@@ -36,7 +36,7 @@ def _three_digits(value: float) -> str:
 
 
 def format_ratio(value: float) -> str:
-    """ "1.21×": how many times faster (below 1: slower)."""
+    """ "1.21×": how many times as fast (below 1: slower)."""
     if math.isnan(value):
         return "-"
     if math.isinf(value):
