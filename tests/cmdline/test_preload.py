@@ -125,6 +125,7 @@ def test_a_name_that_is_not_on_the_path_is_answered_with_what_to_do(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "app").write_text("#!/bin/sh\n")
     (tmp_path / "app").chmod(0o755)
+    (tmp_path / "data").write_text("1")
     for line, words in (
         (
             ["mpirun", "-n", "2", "./app"],
@@ -132,8 +133,9 @@ def test_a_name_that_is_not_on_the_path_is_answered_with_what_to_do(
         ),
         (["app"], r"^app: not on PATH, but in this directory: write \./app$"),
         (["ap"], r"^ap: not on PATH, and not in this directory$"),
-        (["./ap"], r"^\./ap: not a program that can be run$"),
-        (["/no/mpirun", "./app"], r"^/no/mpirun: not a program that can be run$"),
+        (["./ap"], r"^\./ap: there is no such program; check the path$"),
+        (["./data"], r"^\./data: not a program that can be run$"),
+        (["/no/mpirun", "./app"], r"^/no/mpirun: there is no such program; check the path$"),
     ):
         with pytest.raises(UserError, match=words):
             launcher_of(line)
@@ -155,8 +157,8 @@ def test_which_launcher(tmp_path: Path) -> None:
     assert launcher_of([sys.executable, "a.py"]) == Launcher("program", 0)
     for argv, because in (
         ([], "after --"),
-        (["/no/mpirun"], "can be run"),
-        (["/no/a"], "can be run"),
+        (["/no/mpirun"], "no such program"),
+        (["/no/a"], "no such program"),
         ([other], "idea"),
     ):
         with pytest.raises(UserError, match=because):

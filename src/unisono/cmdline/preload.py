@@ -25,6 +25,7 @@ from unisono.mpi.launchers import launcher as known_launcher
 from unisono.mpi.launchers.launcher import Launcher as Words
 from unisono.mpi.launchers.lines import PRELOAD, Line, joined
 
+_NOWHERE = N_("{word}: not on PATH, and not in this directory")
 _PROGRAM = "program"
 _SCRIPT = "script"
 
@@ -84,14 +85,22 @@ def launcher_of(argv: Sequence[str]) -> Launcher:
     found = shutil.which(argv[0])
     if found is None:
         here = _("{word}: not on PATH, but in this directory: write ./{word}")
-        missing = _("{word}: not on PATH, and not in this directory")
-        raise _cannot_run(argv[0], here if os.access(argv[0], os.X_OK) else missing)
+        raise _cannot_run(argv[0], here if os.access(argv[0], os.X_OK) else _(_NOWHERE))
     return Launcher(_PROGRAM if _is_binary(Path(found)) and not _is_shell(found) else _SCRIPT, 0)
+
+
+def not_found(word: str) -> UserError:
+    """Of a program that is neither where its path says, nor on PATH or in this directory."""
+    return _cannot_run(word, _(_NOWHERE))
 
 
 def _cannot_run(word: str, without_path: str) -> UserError:
     """`without_path`: what to say of a bare name."""
-    return UserError((_("{word}: not a program that can be run") if os.sep in word else without_path).format(word=word))
+    if os.sep not in word:
+        return UserError(without_path.format(word=word))
+    if not os.path.lexists(word):
+        return UserError(_("{word}: there is no such program; check the path").format(word=word))
+    return UserError(_("{word}: not a program that can be run").format(word=word))
 
 
 def _is_binary(program: Path) -> bool:

@@ -12,6 +12,7 @@ from pathlib import Path
 from rich.table import Table
 
 from unisono.cmdline.command import Command
+from unisono.cmdline.missing import refuse_missing
 from unisono.commands.as_it_is import described
 from unisono.commands.busy import warn_where_busy
 from unisono.commands.console import err, out, print_json, say
@@ -166,6 +167,7 @@ def run(
     own = started_by(tuning, words_of(argv), mpirun)
     refuse_singletons(own.words, os.environ)
     machine = describe(own.mpirun)
+    refuse_missing(own.words, machine, os.environ)
     weighted = chosen_weights(for_, weights)
     line = _in_layout(tuning, own.words, machine) if layout else Command(own.words, {}, None, [])
     line = _with_plan(tuning, line, machine, weighted, say)
@@ -255,6 +257,7 @@ def verify(
     own = started_by(tuning, words_of(argv), mpirun)
     refuse_singletons(own.words, os.environ)
     words, machine, console = own.words, described(own.mpirun), err()
+    refuse_missing(words, machine, os.environ)
     for note in own.notes:
         console.print(_("Note: {note}").format(note=translated(note)), markup=False, soft_wrap=True)
 

@@ -15,6 +15,7 @@ from unisono.advise.replayed import Subject, replay
 from unisono.advise.story import read_story
 from unisono.cmdline.command import Command
 from unisono.cmdline.job import nodes_of
+from unisono.cmdline.missing import refuse_missing
 from unisono.commands.as_it_is import described
 from unisono.commands.busy import warn_where_busy
 from unisono.commands.console import err, out, print_json
@@ -68,6 +69,7 @@ def optimize(
     refuse_singletons(words, os.environ)
     machine = started(described(mpirun_meant(words)), step.words_of(words, os.environ))
     machine = machine.model_copy(update={"nodes": nodes_of(words, machine)})
+    refuse_missing(words, machine, os.environ)
     journal = open_journal(files, words, machine, metric=metric, pairs=runs, resume=resume)
     make_folder(files.directory)  # or it is refused before the program has run
     journal.busy = max(journal.busy, warn_where_busy(len(machine.cpus)))

@@ -48,6 +48,7 @@ def profile(
     """
     from unisono.advise.runs import Metric
     from unisono.cmdline.command import Command
+    from unisono.cmdline.missing import refuse_missing
     from unisono.cmdline.preload import launcher_of
     from unisono.commands.as_it_is import without_our_library
     from unisono.profile.record import Options, Recording, machine_of
@@ -62,6 +63,7 @@ def profile(
     wanted = Metric(metric)
     launcher = launcher_of(words)
     machine = without_our_library(lambda: machine_of(launcher))
+    refuse_missing(words, machine, os.environ)
     line = Command(words, {}, None, [])
     options = Options(depth, split_waiting, filter)
     with Recording(line, options, output.parent, mpicc=mpicc, progress=say) as recording:

@@ -94,6 +94,26 @@ def program(argv: Sequence[str]) -> str | None:
     return next((path for word in words if (path := shutil.which(word))), None)
 
 
+def sought(argv: Sequence[str]) -> list[str]:
+    """Only of lines whose options are all known to say how many ranks there are, and how they are bound and shown."""
+    found: list[str] = []
+    at = 1
+    while at < len(argv):
+        name = argv[at].lstrip("-")
+        if not argv[at].startswith("-"):
+            found.append(argv[at])
+            at = argv.index(":", at) + 1 if ":" in argv[at:] else len(argv)
+        elif name in _FLAGS:
+            at += 1
+        elif name in (*_RANKS, *_PER_NODE, *_BINDING):
+            at += 2
+        elif name in SETTING and argv[at + 1 : at + 2] != ["PATH"]:
+            at += 3
+        else:
+            return []
+    return found
+
+
 def interface(argv: Sequence[str], env: Mapping[str, str]) -> str | None:
     return None
 

@@ -48,6 +48,10 @@ class Launcher(Protocol):
     def program(self, argv: Sequence[str]) -> str | None:
         """The path of the (first) program, as far as that can be told."""
 
+    def sought(self, argv: Sequence[str]) -> list[str]:
+        """The programs of a line, as it names them, that are surely looked for on this node, from this directory and
+        by this PATH; [] where an option says otherwise, or may."""
+
     def interface(self, argv: Sequence[str], env: Mapping[str, str]) -> str | None:
         """By which interface its ranks find one another (pmix, pmi2); None where there is no choice, or it cannot be
         told."""

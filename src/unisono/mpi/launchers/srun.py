@@ -99,6 +99,11 @@ def program(argv: Sequence[str]) -> str | None:
         return None
 
 
+def sought(argv: Sequence[str]) -> list[str]:
+    """None: it looks on the nodes of the step."""
+    return []
+
+
 def interface(argv: Sequence[str], env: Mapping[str, str]) -> str | None:
     try:
         return parse(argv).value("mpi") or env.get("SLURM_MPI_TYPE")

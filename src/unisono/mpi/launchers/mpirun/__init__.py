@@ -24,6 +24,7 @@ from unisono.mpi.launchers.lines import (
 )
 from unisono.mpi.launchers.mpirun.job import HOSTFILES, hosts_of, job_of
 from unisono.mpi.launchers.mpirun.options import parse
+from unisono.mpi.launchers.mpirun.sought import sought_here
 
 KIND = "openmpi"
 _PLACED = (
@@ -75,6 +76,13 @@ def program(argv: Sequence[str]) -> str | None:
         return shutil.which(parse(argv).contexts[0].program[0])
     except UserError:
         return None
+
+
+def sought(argv: Sequence[str]) -> list[str]:
+    try:
+        return sought_here(parse(argv))
+    except UserError:
+        return []
 
 
 def interface(argv: Sequence[str], env: Mapping[str, str]) -> str | None:
