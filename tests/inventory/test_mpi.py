@@ -273,3 +273,21 @@ def test_the_installed_ones(launcher: str) -> None:
     assert found.algorithms["allreduce"]["recursive_doubling"] == 3
     assert "algorithm" in found.call_scope
     assert ("coll" in found.call_scope) == at_least(found.version, "5.0.4")
+
+
+def test_ompi_info_is_asked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It opens every component, which takes up to a second. What it says depends on the environment."""
+    said, log = tmp_path / "said", tmp_path / "log"
+    parts = [recorded(f"ompi_info-{name}5.0.11.txt") for name in ("", "tuned-", "libnbc-")]
+    said.write_text("\n".join([*parts, "path:libdir:/opt/mpi/lib"]), encoding="utf-8")
+    _program(tmp_path / "bin" / "ompi_info", f'echo "$@" >> {log}; cat {said}')
+    mpirun = str(_program(tmp_path / "bin" / "mpirun", "exit 0"))
+    found = openmpi.describe(mpirun, "5.0.11", None)
+    assert found.algorithms["allreduce"]["ring"] == 4 and found.algorithms["ibcast"]["chain"] == 3
+    assert "tuned" in found.components["coll"]
+    assert openmpi.library_directory(mpirun) == "/opt/mpi/lib"
+    assert "coll_tuned_use_dynamic_rules" in (openmpi.parameters(mpirun) or {})
+    assert log.read_text().split() == ["--all", "--parsable"]
+    monkeypatch.setenv("OMPI_MCA_coll", "^tuned")
+    openmpi.describe(mpirun, "5.0.11", None)
+    assert len(log.read_text().splitlines()) == 2

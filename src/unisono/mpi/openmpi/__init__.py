@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -69,31 +70,37 @@ def describe(launcher: str, version: str, mpicc: str | None) -> Found:
                 launcher=launcher
             )
         )
-    listing = _ompi_info(info, "--parsable")
+    listing = _everything(info)
     components = ompi_info.parse_components(listing)
-    algorithms: dict[str, dict[str, int]] = {}
-    for component in ("tuned", "libnbc"):
-        said = _ompi_info(info, "--param", "coll", component, "--level", "9", "--parsable")
-        algorithms |= ompi_info.parse_algorithms(said)
     version = ompi_info.parse_value(listing, "ompi:version:full") or version
     return Found(
         version=version,
         mpirun=launcher,
         mpicc=find_mpicc(launcher, mpicc),
         components=components,
-        algorithms=dict(sorted(algorithms.items())),
+        algorithms=ompi_info.parse_algorithms(listing),
         call_scope=call_scope(version, components),
-        settings=ompi_info.set_in_files(_ompi_info(info, "--all", "--parsable")),
+        settings=ompi_info.set_in_files(listing),
     )
 
 
-def _ompi_info(program: str, *arguments: str) -> str:
-    answer = ask([program, *arguments], timeout=30.0)
+_EVERYTHING = ("--all", "--parsable")
+
+
+def _everything(program: str) -> str:
+    """All that ompi_info knows, asked once: it opens every component, which takes up to a second. What it says depends
+    on the environment. Raises UserError where it does not answer."""
+    return _answer(program, tuple(sorted(os.environ.items())))
+
+
+@cache
+def _answer(program: str, _environment: tuple[tuple[str, str], ...]) -> str:
+    answer = ask([program, *_EVERYTHING], timeout=30.0)
     if not answer.ok:
         said = (answer.error or answer.out).strip().splitlines() or ["nothing"]
         raise UserError(
             _("{program} {arguments}: failed (it said: {said})").format(
-                program=program, arguments=" ".join(arguments), said=said[0]
+                program=program, arguments=" ".join(_EVERYTHING), said=said[0]
             )
         )
     return answer.out
@@ -143,13 +150,17 @@ def parameters(mpirun: str) -> Mapping[str, McaParameter] | None:
 
 @cache
 def _parameters(info: str) -> dict[str, McaParameter]:
-    answer = ask([info, "--all", "--parsable"], timeout=30.0)
-    return ompi_info.parse_parameters(answer.out) if answer.ok else {}
+    try:
+        return ompi_info.parse_parameters(_everything(info))
+    except UserError:
+        return {}
 
 
 def library_directory(mpirun: str) -> str | None:
-    answer = ask([str(Path(mpirun).parent / "ompi_info"), "--path", "libdir", "--parsable"])
-    return ompi_info.parse_value(answer.out, "path:libdir") or None
+    try:
+        return ompi_info.parse_value(_everything(str(Path(mpirun).parent / "ompi_info")), "path:libdir") or None
+    except UserError:
+        return None
 
 
 def rows(mpi: Installation) -> list[tuple[str, str]]:
