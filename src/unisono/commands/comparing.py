@@ -80,11 +80,19 @@ def _compare_files(paths: Sequence[Path], *, output: Path | None, json: bool) ->
         )
     studies: list[StudyData] = []
     hybrid: list[Path] = []
+    held: dict[str, Path] = {}
     for path in paths:
         with Store.open(path) as store:
             if is_hybrid(store):
                 hybrid.append(path)
             studies.append(store.data())
+        # Two files of one id share launches, also where one was resumed later: they tell nothing of one another.
+        if (same := held.setdefault(studies[-1].id, path)) is not path:
+            raise UserError(
+                _("{first} and {second} hold the same study, and there is nothing to compare; name two studies").format(
+                    first=same, second=path
+                )
+            )
     if hybrid:
         others = [path for path in paths if path not in hybrid]
         if others:
