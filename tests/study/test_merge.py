@@ -61,7 +61,7 @@ def test_all_that_was_measured_is_there_once(tmp_path: Path) -> None:
     merge(paths, into)
     with Store.open(into) as store:
         assert (store.data().id, len(store.samples())) == (data.id, 4)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["four", "study.db", "study.db.lock", "two"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["four", "study.db", "two"]
 
 
 def test_what_does_not_belong_together_is_refused(tmp_path: Path) -> None:

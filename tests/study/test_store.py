@@ -236,7 +236,7 @@ def test_kill_9_while_the_study_is_created_leaves_nothing_that_looks_like_one(tm
     """A partial file never bears the study's name."""
     (tmp_path / "study.new").write_bytes(b"half a database")
     create(tmp_path / "study.db").close()
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["study.db", "study.db.lock"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["study.db"]
 
 
 def _can_mount() -> bool:

@@ -99,26 +99,51 @@ def check_size(path: Path) -> None:
 
 
 def take_lock(path: Path) -> IO[str]:
-    """An exclusive lock held while the study is written; the file beside it says who holds it."""
-    place = path.with_name(path.name + ".lock")
+    """An exclusive lock held while the study is written; the file beside it says who holds it. See `release_lock`."""
+    place = _lock_of(path)
     if place.exists() and not place.is_file():
         raise UserError(_("{place}: is no file; remove it").format(place=place))
-    lock = place.open("a+", errors="replace")
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        lock.seek(0)
-        holder = " ".join(lock.read(200).split()) or _("another process")
+    while True:
+        lock = place.open("a+", errors="replace")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            lock.seek(0)
+            holder = " ".join(lock.read(200).split()) or _("another process")
+            lock.close()
+            raise UserError(
+                _("{path}: is being written by {holder}; wait for it, or choose another -o DIR").format(
+                    path=path, holder=holder
+                )
+            ) from None
+        if _is_the_file(lock, place):
+            break
         lock.close()
-        raise UserError(
-            _("{path}: is being written by {holder}; wait for it, or choose another -o DIR").format(
-                path=path, holder=holder
-            )
-        ) from None
     lock.truncate(0)
     lock.write(f"process {os.getpid()} on {os.uname().nodename}")
     lock.flush()
     return lock
+
+
+def release_lock(path: Path, lock: IO[str]) -> None:
+    """Removes the file while the lock is still held. Whoever opened it before, and gets the lock now, sees that the
+    name is gone or another's, and begins anew: never do two believe that they hold it."""
+    with lock, contextlib.suppress(OSError):  # a folder that is only read from by now
+        if _is_the_file(lock, _lock_of(path)):
+            _lock_of(path).unlink()
+
+
+def _lock_of(path: Path) -> Path:
+    return path.with_name(path.name + ".lock")
+
+
+def _is_the_file(lock: IO[str], place: Path) -> bool:
+    """Whether the name still stands for the open file. It is opened for that: NFS may answer a stat from its memory."""
+    try:
+        with place.open("rb") as named:
+            return os.path.samestat(os.fstat(named.fileno()), os.fstat(lock.fileno()))
+    except FileNotFoundError:
+        return False
 
 
 def make_folder(folder: Path) -> None:

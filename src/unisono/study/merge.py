@@ -64,7 +64,6 @@ def merge(paths: Sequence[Path], into: Path) -> Path:
                 _add(db, store.path)
             db.execute("COMMIT")
         partial.replace(into)
-        partial.with_name(f"{partial.name}.lock").unlink(missing_ok=True)
     return into
 
 

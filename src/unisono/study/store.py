@@ -116,7 +116,9 @@ class Store:
         database.check_is_file(path)
         with contextlib.ExitStack() as opened, database.disk_errors(path):
             database.check_size(path)
-            lock = opened.enter_context(database.take_lock(path)) if write else None
+            lock = database.take_lock(path) if write else None
+            if lock is not None:
+                opened.callback(database.release_lock, path, lock)
             db = opened.enter_context(
                 contextlib.closing(database.connect(path) if write else database.connect_to_read(path))
             )
@@ -134,7 +136,7 @@ class Store:
                 self._db.execute("PRAGMA journal_mode=DELETE")
         self._db.close()
         if self._lock is not None:
-            self._lock.close()
+            database.release_lock(self.path, self._lock)
 
     def __enter__(self) -> Store:
         return self
