@@ -18,7 +18,9 @@ def hybrid(
     size: Annotated[
         str | None,
         typer.Option(
-            metavar="N|XxYxZ", help="The size of the solver's cube, in mesh nodes. Default: 64, or 144 when simulated."
+            metavar="N|XxYxZ",
+            help="The solver's cube: nodes of the mesh along a side, so that 64 is 262,144 of them. Default: 64, or "
+            "144 when simulated.",
         ),
     ] = None,
     metric: Annotated[

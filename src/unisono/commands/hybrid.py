@@ -26,10 +26,11 @@ from unisono.hybrid.keep import beside, layouts, with_layouts
 from unisono.hybrid.lines import line, own_line
 from unisono.hybrid.run import Result, measure, results
 from unisono.hybrid.show import ranking
-from unisono.hybrid.solver import check_size, solver_program, solver_words
+from unisono.hybrid.solver import SOLVER, check_memory, check_size, solver_program, solver_words
 from unisono.hybrid.steady import sort_rounds
 from unisono.hybrid.study import METHOD, SOLVER_METRIC, failures, is_hybrid, metric_of, read
 from unisono.hybrid.variants import Variant, variants
+from unisono.library.native import built_before
 from unisono.machine.description import Machine
 from unisono.machine.fingerprint import differences
 from unisono.mpi.launchers import step
@@ -97,12 +98,21 @@ def hybrid(wishes: Wishes) -> int:
         nodes=_counts(wishes.nodes),
         solver=not wishes.argv,
     )
+    if not wishes.argv:
+        check_memory(wishes.size, machine, min(_counts(wishes.nodes)))
     for note in notes:
         err().print(_("Note: {note}").format(note=translated(note)), markup=False, soft_wrap=True)
     lines = _lines(wishes, machine)
     if wishes.dry_run:
+        print(  # noqa: T201 - lines to paste, however long
+            ngettext(
+                "# {count} line, which is launched {rounds} times",
+                "# {count} lines, launched in turns, each {rounds} times",
+                len(compared),
+            ).format(count=len(compared), rounds=wishes.rounds)
+        )
         for variant in compared:
-            print(lines(variant).shell)  # noqa: T201 - lines to paste, however long
+            print(lines(variant).shell)  # noqa: T201
         return 0
     tuning = Outputs(wishes.output).tuning
     there = beside(tuning, machine)
@@ -228,7 +238,10 @@ def _lines(wishes: Wishes, machine: Machine) -> LineOf:
         raise UserError(
             _("there is no mpicc beside this mpirun; name one with --mpicc, so that the solver can be built")
         )
-    program = solver_program(machine.mpi.mpicc, lambda sentence: err().print(sentence, markup=False))
+    if wishes.dry_run:  # runs nothing, and a build takes minutes
+        program = built_before(SOLVER, machine.mpi.mpicc) or Path(SOLVER.name)
+    else:
+        program = solver_program(machine.mpi.mpicc, lambda sentence: err().print(sentence, markup=False))
     return lambda v: line(machine, v, solver_words(program, wishes.size, v.layout.threads, v.packing, _BESIDE))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -14,6 +15,7 @@ from unisono.core.errors import UserError
 from unisono.core.language import N_, _
 from unisono.core.toml import explain_validation
 from unisono.library.native import Target, built
+from unisono.machine.description import Machine
 
 SOLVER = Target("unisono-solver", "solver/unisono-solver", ("solver", "common"), "the solver")
 AGAINST_PETSC = Target(
@@ -23,6 +25,9 @@ AGAINST_PETSC = Target(
 PARTS = ("product", "forward", "backward", "dots", "vectors", "halo_pack", "halo_exchange", "allreduce")
 """Where the solver's time goes, as it names them."""
 
+
+_MATRIX_BYTES = 27 * 9 * 8
+"""Of a node of the mesh: a block of 3 x 3 numbers for it and each neighbour."""
 
 _Number = Annotated[float, Field(ge=0, lt=1e100)]
 
@@ -86,6 +91,21 @@ def check_size(text: str) -> None:
     if len(sides) not in (1, 3) or not all(re.fullmatch("[0-9]{1,7}", side) and int(side) >= 2 for side in sides):
         raise UserError(
             _("--size {text}: write the nodes of the mesh along a side, at least 2: 64 or 96x96x48").format(text=text)
+        )
+
+
+def check_memory(text: str, machine: Machine, nodes: int) -> None:
+    """Raises UserError for a mesh that so many nodes can by no means hold. What else is there of memory, the solver
+    sees by itself."""
+    sides = [int(side) for side in text.split("x")]
+    mesh = sides[0] ** 3 if len(sides) == 1 else math.prod(sides)
+    least = mesh * _MATRIX_BYTES
+    if least > machine.memory_bytes * nodes > 0:
+        raise UserError(
+            _(
+                "--size {text}: {mesh:,} nodes of the mesh take at least {least:,.0f} GB, and there are {here:,.0f} "
+                "GB; --size is the number of them along a side of the cube: choose fewer, as in --size 64"
+            ).format(text=text, mesh=mesh, least=least / 1e9, here=machine.memory_bytes * nodes / 1e9)
         )
 
 

@@ -66,7 +66,7 @@ def built(target: Target, mpicc: str | None, progress: Callable[[str], None] | N
             _("no mpicc was found beside this MPI; name one with --mpicc, or install its development package")
         )
     source = native_source()
-    kept = cache() / _key(mpicc, source, target) / Path(target.file).name
+    kept = _place(target, mpicc, source)
     if kept.exists():
         with contextlib.suppress(OSError):  # a cache that is only read from
             os.utime(kept)
@@ -90,6 +90,16 @@ def built(target: Target, mpicc: str | None, progress: Callable[[str], None] | N
         ) from error
     _prune(kept)
     return kept
+
+
+def built_before(target: Target, mpicc: str) -> Path | None:
+    """The target for this mpicc, if it is there already."""
+    kept = _place(target, mpicc, native_source())
+    return kept if kept.exists() else None
+
+
+def _place(target: Target, mpicc: str, source: Path) -> Path:
+    return cache() / _key(mpicc, source, target) / Path(target.file).name
 
 
 def _prune(built: Path) -> None:
