@@ -47,7 +47,12 @@ def tune(
     ] = None,
     ppn: Annotated[int | None, typer.Option(metavar="N", help="Measure this number of ranks per node only.")] = None,
     size: Annotated[
-        list[str] | None, typer.Option(metavar="SIZE", help="Measure this message size only; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            metavar="SIZE",
+            help="Measure this message size; may be repeated. The race adds a size beside the smallest or the largest "
+            "of them if a setting gains at that one alone.",
+        ),
     ] = None,
     oversubscribe: Annotated[bool, typer.Option("--oversubscribe", help="Allow more ranks than CPUs.")] = False,
     benchmark: Annotated[
@@ -201,7 +206,7 @@ def compare(
     ] = None,
     size: Annotated[
         list[str] | None,
-        typer.Option(metavar="SIZE", help="With --mpis: measure this message size only; may be repeated."),
+        typer.Option(metavar="SIZE", help="With --mpis: measure this message size, as tune --size; may be repeated."),
     ] = None,
     hosts: Hosts = None,
     json: Json = False,
