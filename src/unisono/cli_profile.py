@@ -219,14 +219,34 @@ def optimize(
             help="The number of pairs of runs in each trial. A trial in doubt gets up to four times as many.",
         ),
     ] = 7,
+    timeout: Annotated[
+        str | None,
+        typer.Option(
+            metavar="1h",
+            help="Treat longer runs as failed. Default: ten times the time of the first, at least a minute.",
+        ),
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the work in DIR.")] = False,
+    mpirun: Annotated[
+        str | None, typer.Option(metavar="PATH", help="What 'mpirun' in the command stands for. Default: as on PATH.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Find the fastest settings for one program. Profile, measure, advise, apply and verify until no gain is left."""
     from unisono.commands.optimizing import optimize as command
 
     raise typer.Exit(
-        command(command_line, output=output, budget=budget, metric=metric, runs=runs, resume=resume, json=json)
+        command(
+            command_line,
+            output=output,
+            budget=budget,
+            metric=metric,
+            runs=runs,
+            resume=resume,
+            json=json,
+            timeout=timeout,
+            mpirun=mpirun,
+        )
     )
 
 

@@ -83,3 +83,14 @@ def test_what_runs_leave_open_is_a_figure_only_where_it_says_something(high: flo
 def test_too_short_a_budget(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"--budget 3s is too short: .* a good budget is"):
         Fake(tmp_path).optimize(budget=3.0)
+
+
+def test_a_run_that_takes_longer_than_it_may(tmp_path: Path) -> None:
+    """It need not wait for the whole budget."""
+    fake = Fake(tmp_path)
+    journal = open_journal(fake.files, ["sleep", "60"], HERE, metric=None, pairs=3, resume=False)
+    world = World(fake.record, fake.measure, fake.say)
+    with pytest.raises(UserError, match="--timeout 1s: a run of the program as it is had not ended by then"):
+        Optimizer(journal, HERE, fake.files, 1000.0, world, timeout=1.0).run()
+    with pytest.raises(UserError, match="--budget 1s: the time passed before the first run"):
+        Optimizer(journal, HERE, fake.files, 1.0, world).run()

@@ -21,8 +21,16 @@ _MOST_SAID = 2.0
 """Where runs allow for a greater gain than this, its size says how much they differ, and nothing of the setting."""
 
 
-def unusable(run: Run, budget: float | None) -> UserError:
-    """Why a run of the program as it is gave no time. `budget`: seconds, where it was what ended the run."""
+def unusable(run: Run, budget: float | None, timeout: float) -> UserError:
+    """Why a run of the program as it is gave no time. `budget`: seconds, where it may be what ended the run; `timeout`:
+    seconds after which every run is ended."""
+    if run.status == "hung" and run.seconds >= timeout:
+        return UserError(
+            _(
+                "--timeout {timeout:.0f}s: a run of the program as it is had not ended by then; give more, or check "
+                "whether the program hangs"
+            ).format(timeout=timeout)
+        )
     if run.status == "hung" and budget is not None:
         return UserError(
             _(

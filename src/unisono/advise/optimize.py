@@ -6,6 +6,7 @@ was. Only what a trial proves is kept: predictions choose what to try.
 
 from __future__ import annotations
 
+import math
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -80,6 +81,8 @@ class Optimizer:
     files: Files
     budget: float
     world: World
+    timeout: float = math.inf
+    """Seconds after which a run has failed, if not before."""
     _began: float = 0.0
 
     def run(self) -> None:
@@ -180,12 +183,8 @@ class Optimizer:
                 round.outcome = "not measured"
             else:
                 self._try(number, round, line, advice)
-            if (
-                round.outcome != "not measured"
-                or whole
-                or self.left < _GOOD_MEASURING
-                or again == MOST_MEASUREMENTS - 1
-            ):
+            over = whole or self.left < _GOOD_MEASURING or again == MOST_MEASUREMENTS - 1
+            if round.outcome != "not measured" or over:
                 return
             # Not knowing is no answer while there is time to measure: what was kept for trials is spent on it.
             round.measured, round.ended, round.outcome = False, "", ""
@@ -204,7 +203,7 @@ class Optimizer:
                 break  # the trials' own runs as it is say more than these
             run = timed_run(line, at, False, Metric(self.journal.metric), self._deadline)
             if run.value is None:
-                raise unusable(run, None if self.journal.launch_seconds else self.budget)
+                raise unusable(run, None if self.journal.launch_seconds else self.budget, self.timeout)
             if at == 0:
                 self.journal.launch_seconds = run.seconds
                 self._refuse_too_little(run.seconds)
@@ -214,7 +213,8 @@ class Optimizer:
 
     @property
     def _deadline(self) -> float:
-        return max(60.0, _PATIENCE * self.journal.launch_seconds) if self.journal.launch_seconds else self.budget
+        usual = self.journal.launch_seconds
+        return min(self.timeout, max(60.0, _PATIENCE * usual) if usual else self.budget)
 
     @property
     def _spare(self) -> float:

@@ -72,8 +72,7 @@ def started_by(tuning: Tuning, words: Sequence[str], given: str | None = None) -
     the one on PATH, or nobody can tell. Raises UserError for a given one that cannot be run."""
     own = mpirun_of(list(words))
     if given is not None:
-        path = find_mpirun(given)
-        return Line([path, *words[1:]] if own else list(words), path)
+        return started_by_given(words, given)
     kept = launcher(None, tuning.mpi) if tuning.mpi is not None else None
     if own is None:
         return Line(list(words), kept)
@@ -90,6 +89,12 @@ def started_by(tuning: Tuning, words: Sequence[str], given: str | None = None) -
         )
     measured = f"{mpi_name(tuning.mpi.family)} {tuning.mpi.version}"
     return Line([kept, *words[1:]], kept, (note.format(name=own, path=kept, mpi=measured, here=here),))
+
+
+def started_by_given(words: Sequence[str], given: str) -> Line:
+    """A user's line with the launcher given (--mpirun) for its own. Raises UserError for one that cannot be run."""
+    path = find_mpirun(given)
+    return Line([path, *words[1:]] if mpirun_of(list(words)) else list(words), path)
 
 
 def _belongs(words: Sequence[str], here: str, kept: MpiPart) -> bool:
