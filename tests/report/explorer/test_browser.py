@@ -265,6 +265,30 @@ def test_where_the_tuning_keeps_the_default_it_says_so(opened: Chrome) -> None:
     assert words == "50 B takes 100.0 % of the time here. Measured at 64 B, nothing beats the default: 2.00 µs."
 
 
+def test_a_gain_is_stated_where_it_is_known(opened: Chrome) -> None:
+    """An interval that holds 1 shows no difference, however far its middle is from 1."""
+    sizes = "[{low: 8, high: 8, mean: 8, sort: 0, calls: 1, time: 1}]"
+
+    def said(gain: str) -> tuple[str, str]:
+        times = "sizes: [8], default: [[1.5e-6, 1e-6, 2e-6]], tuned: [[1e-6, 1e-6, 1e-6]], setting: ['a']"
+        rules = f"rules: [{{first: 0, last: null, gain: {gain}, setting: 'a', sizes: []}}]"
+        both = [
+            f"return explorer.curve.sentence({{{curve}}}, {sizes})" for curve in (f"{times}, gain: [{gain}]", rules)
+        ]
+        start = "8 B takes 100.0 % of the time here. "
+        first, second = (opened.execute_script(script).removeprefix(start) for script in both)
+        return first, second
+
+    for gain in ("[1.5, 0.9, 2.5]", "[0.7, 0.5, 1.1]", "[1.5, null, null]"):
+        measured, ruled = said(gain)
+        assert "1.50 µs by default, 1.00 µs tuned, with a; no difference shown: " in measured
+        assert ruled.startswith("There the tuning uses a; no difference from the default shown: ")
+    measured, ruled = said("[1.5, 1.2, 2]")
+    assert measured.endswith("1.00 µs tuned, 1.50× (1.20–2.00) as fast, with a.")
+    assert ruled == "There the tuning is 1.50× (1.20–2.00) as fast as the default, with a."
+    assert "as fast" in said("[0.7, 0.5, 0.9]")[0]
+
+
 def test_a_hot_spot_and_a_rank_can_be_clicked(opened: Chrome, profile: Profile) -> None:
     third = hot_spots(profile, 3)[2]
     opened.find_elements(By.CSS_SELECTOR, "button.go")[2].click()

@@ -85,10 +85,35 @@ def test_what_would_mislead_is_said(profile: Profile) -> None:
     assert overview.warnings(profile) == []
 
 
+def test_a_few_runs_say_nothing_of_what_recording_costs(profile: Profile) -> None:
+    """A run may well take 39 % less than another without any reason."""
+    origin = dataclasses.replace(profile.origin, as_is=(2.0, 2.1), profiled=1.25)
+    few = dataclasses.replace(profile, origin=origin)
+    assert overview.warnings(few) == [
+        "Without the recorder the program took 2.05 s, with it 1.25 s. Too few runs to estimate the noise; use --as-is "
+        "3 or more."
+    ]
+    took = dict(overview.origin_rows(few))["run time profiled"]
+    assert took == "1.25 s: -39 % against as it is, too few runs to tell it from noise"
+
+
+def test_hot_spots_that_read_alike_say_where_they_are(profile: Profile) -> None:
+    frames = (Frame("main", "app", 16, "/src/app.c", 7), Frame("norm", "app", 32, "/src/app.c", 5, inlined=True))
+    outer = dataclasses.replace(frames[0], offset=24, line=9)
+    alike = dataclasses.replace(
+        profile,
+        frames=(*frames, outer),
+        paths=(profile.paths[0], CallPath(0, 0), CallPath(1, 1), CallPath(0, 2), CallPath(3, 1)),
+    )
+    spots = [dataclasses.replace(hot_spots(profile, 1)[0], path=path, frames=frames[::-1]) for path in (2, 4, 2)]
+    spots[2] = dataclasses.replace(spots[2], function="MPI_Bcast")
+    assert overview.places(alike, spots) == ["main app.c:7", "main app.c:9", "app.c:5"]
+
+
 def test_the_origin_states_its_conditions(profile: Profile) -> None:
     rows = dict(overview.origin_rows(profile))
     assert rows["run time as it is"] == "2.00 s, 2.10 s, 2.05 s (3 runs)"
-    assert rows["run time profiled"] == "2.06 s: +0.5 % against as it is"
+    assert rows["run time profiled"] == "2.06 s: +0.5 % against as it is, within noise"
     assert rows["cost of recording"].startswith("about 80 ns a call, ")
     assert rows["nodes"] == "node0, node1 and node2"
 

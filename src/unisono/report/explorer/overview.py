@@ -11,11 +11,12 @@ from typing import Any
 from unisono.core.display import percent, signed_percent
 from unisono.core.language import _, translated
 from unisono.profile import words
-from unisono.profile.cost import difference, estimated
+from unisono.profile.cost import LEAST_RUNS, difference, estimated
 from unisono.profile.flat import FlatRow, flat_table
 from unisono.profile.hot import HotSpot, other
 from unisono.profile.importers import label_of
 from unisono.profile.recorded import UNKNOWN, Comm, Profile, collective_of
+from unisono.profile.sites import sites
 from unisono.profile.sizes import MEAN
 from unisono.report.explorer.tree import CallTree
 from unisono.report.text import count, format_duration, format_time, join
@@ -101,14 +102,14 @@ def spot_rows(profile: Profile, tree: CallTree, spots: Sequence[HotSpot]) -> lis
     """One row a hot spot, with the node of the call tree it is."""
     function = {name: number for number, name in enumerate(profile.functions)}
     rows = []
-    for spot in spots:
+    for spot, place in zip(spots, places(profile, spots), strict=True):
         nodes = tree.leaves(spot.path, function[spot.function])
         rows.append(
             {
                 "node": _of_phase(profile, tree, nodes, spot.phase),
                 "function": spot.function,
-                "chain": " ← ".join(short(frame.label, 44) for frame in spot.frames[:3]) or _("call path not known"),
-                "place": spot.frames[0].place if spot.frames else "",
+                "chain": _chain(spot),
+                "place": place,
                 "phase": short(spot.phase),
                 "comm": comm_words(spot.comm),
                 "calls": per_rank(spot),
@@ -125,6 +126,17 @@ def spot_rows(profile: Profile, tree: CallTree, spots: Sequence[HotSpot]) -> lis
     if rows:
         rows[words.main_spot(spots)]["main"] = True
     return rows
+
+
+def places(profile: Profile, spots: Sequence[HotSpot]) -> list[str]:
+    """Where each of them is called; of those that would read alike, where their call paths differ."""
+    read = [(spot.function, _chain(spot), comm_words(spot.comm), spot.phase) for spot in spots]
+    told = sites(profile, [(key, spot.path) for key, spot in zip(read, spots, strict=True)])
+    return [site or (spot.frames[0].place if spot.frames else "") for spot, site in zip(spots, told, strict=True)]
+
+
+def _chain(spot: HotSpot) -> str:
+    return " ← ".join(short(frame.label, 44) for frame in spot.frames[:3]) or _("call path not known")
 
 
 def _of_phase(profile: Profile, tree: CallTree, nodes: Sequence[int], phase: str) -> int:
@@ -181,7 +193,14 @@ def warnings(profile: Profile) -> list[str]:
         )
     if origin.as_is and math.isfinite(origin.profiled):
         run = difference(origin.as_is, origin.profiled)
-        if run.matters:
+        if run.matters and len(origin.as_is) < LEAST_RUNS:  # it may as well be noise
+            written = "{:.4g}".format if origin.metric else format_time
+            sentence = _("Without the recorder the program took {as_is}, with it {profiled}.").format(
+                as_is=written(run.as_is), profiled=written(run.profiled)
+            )
+            few = _("Too few runs to estimate the noise; use --as-is {least_runs} or more.")
+            said.append(f"{sentence} {few.format(least_runs=LEAST_RUNS)}")
+        elif run.matters:
             sentence = (
                 _("With the recorder the program ran {share} longer than without it; the times below include that.")
                 if run.ratio > 0
@@ -219,10 +238,17 @@ def origin_rows(profile: Profile) -> list[tuple[str, str]]:
         runs = ", ".join(map(written, origin.as_is))
         rows.append((_("{what} as it is").format(what=what), f"{runs} ({count(len(origin.as_is), 'run')})"))
     if math.isfinite(origin.profiled):
-        ratio = difference(origin.as_is, origin.profiled).ratio if origin.as_is else math.nan
         took = written(origin.profiled)
-        if math.isfinite(ratio):
-            took = _("{time}: {change} against as it is").format(time=took, change=signed_percent(ratio))
+        if origin.as_is:
+            run = difference(origin.as_is, origin.profiled)
+            sentence = (
+                _("{time}: {change} against as it is, too few runs to tell it from noise")
+                if len(origin.as_is) < LEAST_RUNS
+                else _("{time}: {change} against as it is")
+                if run.matters
+                else _("{time}: {change} against as it is, within noise")
+            )
+            took = sentence.format(time=took, change=signed_percent(run.ratio))
         rows.append((_("{what} profiled").format(what=what), took))
     if math.isfinite(origin.overhead_ns):
         share = estimated(profile)

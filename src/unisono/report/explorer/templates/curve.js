@@ -8,6 +8,9 @@
   const band = (upper, lower) => line([...upper, ...lower.reverse()]) + "Z";
   const nearest = (curve, size) => curve.sizes.reduce((best, one, i) => (Math.abs(chart.power(one) - chart.power(size)) < Math.abs(chart.power(curve.sizes[best]) - chart.power(size)) ? i : best), 0);
   const gainWords = ([mid, low, high]) => `${format.ratio(mid)}${low === null || high === null ? "" : ` (${low.toFixed(2)}–${high.toFixed(2)})`}`;
+  /* Whether the interval leaves out that there is no difference. */
+  const differs = ([, low, high]) => low > 1 || (high !== null && high < 1);
+  const strength = (gain) => (differs(gain) ? gainWords(gain) : _("{gain}, no difference shown", { gain: gainWords(gain) }));
   const ruleAt = (curve, size) => curve.rules.find((rule) => rule.first <= size && (rule.last === null || size <= rule.last));
 
   /* One sentence: what the tuning does at the size that takes the most time. */
@@ -20,11 +23,14 @@
       const i = nearest(curve, most.mean);
       const found = { size: format.size(curve.sizes[i]), default: format.seconds(curve.default[i][0]), setting: curve.setting[i] };
       if (curve.setting[i] === _("default")) return start + _("Measured at {size}, nothing beats the default: {default}.", found);
-      return start + _("Measured at {size}: {default} by default, {tuned} tuned, {gain} as fast, with {setting}.", { ...found, tuned: format.seconds(curve.tuned[i][0]), gain: gainWords(curve.gain[i]) });
+      const told = { ...found, tuned: format.seconds(curve.tuned[i][0]), gain: gainWords(curve.gain[i]) };
+      return start + (differs(curve.gain[i]) ? _("Measured at {size}: {default} by default, {tuned} tuned, {gain} as fast, with {setting}.", told) : _("Measured at {size}: {default} by default, {tuned} tuned, with {setting}; no difference shown: {gain}.", told));
     }
     const rule = ruleAt(curve, most.mean);
     if (rule && rule.setting === _("default")) return start + _("There the tuning keeps the default.");
-    return start + (rule ? _("There the tuning is {gain} as fast as the default, with {setting}.", { gain: gainWords(rule.gain), setting: rule.setting }) : _("The tuning has no rule for that size."));
+    if (!rule) return start + _("The tuning has no rule for that size.");
+    const told = { gain: gainWords(rule.gain), setting: rule.setting };
+    return start + (differs(rule.gain) ? _("There the tuning is {gain} as fast as the default, with {setting}.", told) : _("There the tuning uses {setting}; no difference from the default shown: {gain}.", told));
   }
 
   /* What was measured waits for nobody, so the program's calls are shown without their waiting where that is known. */
@@ -60,7 +66,7 @@
           _("{calls} calls, {share} of the time here", { calls: format.count(one.calls), share: format.percent(one.time / total) })];
       }
       if (at === undefined) return null;
-      return [format.size(curve.sizes[at]), _("default {time}", { time: format.seconds(curve.default[at][0]) }), _("tuned {time}: {gain}", { time: format.seconds(curve.tuned[at][0]), gain: gainWords(curve.gain[at]) }), curve.setting[at]];
+      return [format.size(curve.sizes[at]), _("default {time}", { time: format.seconds(curve.default[at][0]) }), _("tuned {time}: {gain}", { time: format.seconds(curve.tuned[at][0]), gain: strength(curve.gain[at]) }), curve.setting[at]];
     });
     place.replaceChildren(root);
   }
@@ -92,7 +98,7 @@
       const rule = curve.rules[event.target.dataset.rule];
       if (!rule) return null;
       const span = rule.last === null ? _("from {first}", { first: format.size(rule.first) }) : _("{first} to {last}", { first: format.size(rule.first), last: format.size(rule.last) });
-      return rule.setting === _("default") ? [span, _("There the tuning keeps the default.")] : [span, _("{gain} over the default", { gain: gainWords(rule.gain) }), rule.setting];
+      return rule.setting === _("default") ? [span, _("There the tuning keeps the default.")] : [span, _("{gain} over the default", { gain: gainWords(rule.gain) }), ...(differs(rule.gain) ? [] : [_("no difference shown")]), rule.setting];
     });
     place.replaceChildren(root);
   }
