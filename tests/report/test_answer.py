@@ -149,7 +149,7 @@ def test_what_is_sure_only_of_all_together_is_said_of_all_together() -> None:
 
 
 def test_intervals_are_set_back_and_all_else_is_escaped() -> None:
-    assert lead("a<b 1.21× (1.15–1.28) as fast") == "a&lt;b 1.21× <small>(1.15–1.28)</small> as fast"
+    assert lead("a<b 1.21× (1.15–1.28) as fast") == "a&lt;b 1.21×\u00a0<small>(1.15–1.28)</small> as fast"
 
 
 @pytest.mark.parametrize(

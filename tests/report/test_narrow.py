@@ -12,16 +12,19 @@ from tests.advise.made_world import Fake
 from tests.fabric.made_up import Ails, made_up
 from tests.hybrid.made import all_of, machine
 from tests.hybrid.made import study as hybrid_study
+from tests.report import synthetic as studies
+from tests.report import synthetic_decisions
 from tests.report.browsing import sideways, wait_for
 from tests.report.test_comparison import boot
 from unisono.advise.story import read_story
+from unisono.core.vocabulary import Case
 from unisono.decide.compare import compare
 from unisono.hybrid.compare import compare as compare_hybrid
 from unisono.hybrid.study import HybridStudy
 from unisono.report.fabric import write_fabric_report
 from unisono.report.hybrid import write_hybrid_report
 from unisono.report.hybrid_comparison import write_hybrid_comparison
-from unisono.report.report import write_comparison_report
+from unisono.report.report import write_comparison_report, write_report
 from unisono.report.story import write_story
 
 pytestmark = pytest.mark.browser
@@ -72,6 +75,36 @@ def test_marks_and_their_axis_can_be_read(browser: Chrome, tmp_path: Path, made:
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     assert (marks >= 120, words >= 6) == (True, True), (marks, words)
+
+
+WHOLE = """
+const line = (node, from) => {
+  const range = document.createRange();
+  range.setStart(node, from), range.setEnd(node, node.textContent.length);
+  return [...range.getClientRects()].map((box) => box.bottom); };
+document.querySelector("details.case .what").textContent += ", tuned/recursive_doubling below 2 KiB".repeat(9);
+return [
+  [...document.querySelectorAll("h1 small")].map(({ previousSibling: before, firstChild: inside }) =>
+    [...line(before, before.textContent.trimEnd().length - 3), ...line(inside, 0)]),
+  [...document.querySelectorAll("details.case .what")].filter((what) => what.scrollWidth > what.clientWidth).length]"""
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_ratio_has_its_interval_beside_it_and_a_choice_is_shown_whole(
+    browser: Chrome, tmp_path: Path, width: int
+) -> None:
+    study = studies.study(cases=[Case(name, 1, 4) for name in ("allreduce", "alltoall", "allgather", "bcast")])
+    page = write_report(study, synthetic_decisions.decision(study), tmp_path / "report.html")
+    browser.get(page.as_uri())
+    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    try:
+        lines, cut = browser.execute_script(WHOLE)
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert len(lines) == 4
+    assert all(max(line) - min(line) < 12 for line in lines), lines  # a line is 27 pixels high, or more
+    assert cut == 0
 
 
 def test_every_node_of_a_fabric_has_its_row_on_paper(browser: Chrome, tmp_path: Path) -> None:

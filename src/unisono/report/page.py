@@ -23,8 +23,8 @@ from unisono.report.packed import Figures, library
 
 
 def lead(sentence: str) -> Markup:
-    """The sentence escaped, its intervals set back: the eye takes the ratio first."""
-    return Markup(re.sub(r"\(([\d.]+–[\d.]+)\)", r"<small>(\1)</small>", str(escape(sentence))))
+    """The sentence escaped, its intervals set back: the eye takes the ratio first, on the same line."""
+    return Markup(re.sub(r" \(([\d.]+–[\d.]+)\)", "\u00a0" + r"<small>(\1)</small>", str(escape(sentence))))
 
 
 def content(said: str) -> Markup:
