@@ -23,12 +23,15 @@ from unisono.report.figures_limits import distance
 from unisono.report.finding_list import finding_groups, measured_sizes
 from unisono.report.marks import RatioScale, Swatches, interval_mark, ratio_axis, sparkline, strip
 from unisono.report.palette import DASHES, MARKERS
+from unisono.report.proof import table
 from unisono.report.report import content
 from unisono.report.sections import beaten_sentence
 from unisono.report.topology import draw
 from unisono.report.view import CaseView, case_views, chosen_plans
 from unisono.study.data import StudyData
 from unisono.tuning.finding import Finding
+
+SAME = Interval(1, 1, 1)
 
 
 def test_the_decision_table_is_the_chosen_plan(views: list[CaseView], decision: Decision) -> None:
@@ -50,6 +53,18 @@ def test_where_the_default_is_kept_no_gain_is_claimed(decision: Decision, study:
     (shape,) = sections.decision_shapes(views, replace(decision, plans=(kept,)))
     for case in shape["cases"]:
         assert [(r["setting"], r["gain"], r["mark"]) for r in case["rules"]] == [("default", None, "")]
+
+
+def test_what_our_library_leaves_to_the_mpi_is_the_default(decision: Decision, study: StudyData) -> None:
+    """The row was called "as launched" and had a hollow mark, as if a setting had been compared and not decided."""
+    plan = next(p for p in decision.plans if p.launch.is_default)
+    ours = replace(plan, launch=Setting({"preload": "unisono"}), rules=(), gain=dict.fromkeys(plan.gain, SAME))
+    kept = replace(decision, plans=(ours,))
+    views = case_views(study, kept)
+    (shape,) = sections.decision_shapes(views, kept)
+    for case in shape["cases"]:
+        assert [(r["setting"], r["gain"], r["mark"]) for r in case["rules"]] == [("default", None, "")]
+    assert {(row["gain"], row["mark"]) for row in table(views, kept, {}, None)["rows"]} == {(None, "")}
 
 
 def test_numbers_are_the_estimates(views: list[CaseView], decision: Decision) -> None:

@@ -75,7 +75,9 @@ def table(
                 "label": case.collective,
                 "ranks": _("{nodes} × {ppn} ranks").format(nodes=case.nodes, ppn=case.ppn),
                 "gain": gain if measured or case not in kept else None,
-                "mark": interval_mark(scale, gain, decision.margin, second=study[case] if measured else None),
+                "mark": interval_mark(scale, gain, decision.margin, second=study[case] if measured else None)
+                if measured or case not in kept
+                else "",
                 "launches": str(found.launches) if found and measured else "",
                 "verdict": _verdict(found, gain, case in kept),
                 "css": "worse" if found and found.verdict == "wrong results" else kind(gain),

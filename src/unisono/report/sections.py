@@ -7,7 +7,7 @@ from typing import Any
 
 from unisono.core.language import _, translated
 from unisono.core.sizes import format_size
-from unisono.core.vocabulary import DEFAULT, Case
+from unisono.core.vocabulary import DEFAULT, Case, as_measured
 from unisono.decide.decision import Decision
 from unisono.measure.protocol import Limits
 from unisono.report.axes import zoom_groups
@@ -83,10 +83,11 @@ def _plan_row(plan: Plan, collectives: Sequence[str]) -> dict[str, Any]:
 
 def _case_rules(view: CaseView, decision: Decision, scale: RatioScale) -> dict[str, Any]:
     """Rows of the decision table; where nothing is set there is no gain to tell."""
-    as_launched = _("as launched") if view.plan.launch else _("default")
+    launch = as_measured(view.plan.launch)  # without what by itself changes nothing
+    as_launched = _("default") if launch.is_default else _("as launched")
     rows: list[dict[str, Any]] = []
     for rule in view.rules:
-        changes = bool(view.plan.launch or rule.call)
+        changes = bool(launch or rule.call)
         rows.append(
             {
                 "range": format_range(rule.first, rule.last),
@@ -99,7 +100,7 @@ def _case_rules(view: CaseView, decision: Decision, scale: RatioScale) -> dict[s
             }
         )
     if not rows:
-        changes = bool(view.plan.launch and view.gain)
+        changes = bool(launch and view.gain)
         rows.append(
             {
                 "range": _("all sizes"),
