@@ -18,7 +18,7 @@ def test_nothing_is_built(tmp_path: Path) -> None:
     if done.returncode == 2:
         pytest.skip(done.stderr.strip())
     head, line = done.stdout.splitlines()
-    assert head == "# 1 line, which is launched 3 times"
+    assert head == "# 1 line, launched again in each of --rounds 3"
     assert " unisono-solver --nodes 64 --threads 1 " in line
     assert "Building" not in done.stderr and list(tmp_path.iterdir()) == []
 

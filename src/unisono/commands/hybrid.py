@@ -106,8 +106,8 @@ def hybrid(wishes: Wishes) -> int:
     if wishes.dry_run:
         print(  # noqa: T201 - lines to paste, however long
             ngettext(
-                "# {count} line, which is launched {rounds} times",
-                "# {count} lines, launched in turns, each {rounds} times",
+                "# {count} line, launched again in each of --rounds {rounds}",
+                "# {count} lines, launched in turns in each of --rounds {rounds}",
                 len(compared),
             ).format(count=len(compared), rounds=wishes.rounds)
         )

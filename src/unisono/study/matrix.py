@@ -210,8 +210,8 @@ def _check_fits(study: Study, machine: Machine, nodes: int, ppn: int) -> None:
     if ppn > len(machine.cpus) and not study.cases.oversubscribe:
         raise UserError(
             _(
-                "ppn = {ppn} does not fit on {count} CPUs a node; lower it, or allow it with "
-                "oversubscribe = true under [cases]"
+                "ppn = {ppn} does not fit on {count} CPUs a node; lower it (--ppn), or allow it with --oversubscribe "
+                "(oversubscribe = true under [cases] of a study file)"
             ).format(ppn=ppn, count=len(machine.cpus))
         )
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from unisono.core.errors import UserError
 from unisono.core.language import N_, _
+from unisono.core.names import close_names
 from unisono.mpi.launchers.lines import Option, UserLine, context
 
 _MPIRUN = ("mpirun", "mpiexec", "orterun", "prterun", "mpirun.openmpi", "mpiexec.openmpi")
@@ -36,6 +37,7 @@ _VALUES = {
     rf runtime-options spawn-timeout stdin stream-buffering timeout tmpdir tune wd wdir with-ft x xml-file xterm""",
     2: "gmca gomca gpmixmca gprtemca mca omca pmixmca prtemca",
 }
+_RANKS = ("n", "np", "c")
 _MPIRUN_VALUES = {name: count for count, names in _VALUES.items() for name in names.split()}
 """Option, without its dashes -> how many words follow it: `mpirun --help full` of 4.1.4 and schizo_ompi.c of PRRTE 3,
 less the two (dvm, display-topo) that take a word in one and none in the other."""
@@ -85,7 +87,20 @@ def _option(argv: Sequence[str], at: int, end: int) -> tuple[Option, int]:
     name, equals, value = argv[at].lstrip("-").partition("=")
     count = _MPIRUN_VALUES.get(name)
     if count is None:
+        if near := close_names(name, _MPIRUN_VALUES):
+            meant = ("--" if len(near[0]) > 1 else "-") + near[0]
+            raise UserError(
+                _("{argv}: no option of mpirun in Open MPI 4.1 or 5.0; did you mean {near}?").format(
+                    argv=argv[at], near=meant
+                )
+            )
         raise UserError(_("{argv}: no option of mpirun in Open MPI 4.1 or 5.0").format(argv=argv[at]))
+    if name in _RANKS and not equals and at + 1 < end and "/" in argv[at + 1]:  # the program took the number's place
+        raise UserError(
+            _("{option} {word}: write the number of ranks after {option}, as in {option} 2").format(
+                option=argv[at], word=argv[at + 1]
+            )
+        )
     if equals and count == 1:
         return Option(name, (value,)), at + 1
     if at + count >= end:
