@@ -125,9 +125,11 @@ def take_lock(path: Path) -> IO[str]:
     return lock
 
 
-def release_lock(path: Path, lock: IO[str]) -> None:
-    """Removes the file while the lock is still held. Whoever opened it before, and gets the lock now, sees that the
-    name is gone or another's, and begins anew: never do two believe that they hold it."""
+def release_lock(path: Path, lock: IO[str] | None) -> None:
+    """Removes the file while the lock, if there is one, is still held. Whoever opened it before, and gets the lock now,
+    sees that the name is gone or another's, and begins anew: never do two believe that they hold it."""
+    if lock is None:
+        return
     with lock, contextlib.suppress(OSError):  # a folder that is only read from by now
         if _is_the_file(lock, _lock_of(path)):
             _lock_of(path).unlink()

@@ -117,8 +117,7 @@ class Store:
         with contextlib.ExitStack() as opened, database.disk_errors(path):
             database.check_size(path)
             lock = database.take_lock(path) if write else None
-            if lock is not None:
-                opened.callback(database.release_lock, path, lock)
+            opened.callback(database.release_lock, path, lock)
             db = opened.enter_context(
                 contextlib.closing(database.connect(path) if write else database.connect_to_read(path))
             )
@@ -135,8 +134,7 @@ class Store:
             with contextlib.suppress(sqlite3.DatabaseError):
                 self._db.execute("PRAGMA journal_mode=DELETE")
         self._db.close()
-        if self._lock is not None:
-            database.release_lock(self.path, self._lock)
+        database.release_lock(self.path, self._lock)
 
     def __enter__(self) -> Store:
         return self
