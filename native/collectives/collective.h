@@ -50,16 +50,59 @@ enum collective {
     COLL_ISCAN,
     COLL_ISCATTER,
     COLL_ISCATTERV,
+    COLLECTIVES_AT_ONCE, /* of those the call itself begins them */
+    COLL_ALLGATHER_INIT = COLLECTIVES_AT_ONCE,
+    COLL_ALLGATHERV_INIT,
+    COLL_ALLREDUCE_INIT,
+    COLL_ALLTOALL_INIT,
+    COLL_ALLTOALLV_INIT,
+    COLL_ALLTOALLW_INIT,
+    COLL_BARRIER_INIT,
+    COLL_BCAST_INIT,
+    COLL_EXSCAN_INIT,
+    COLL_GATHER_INIT,
+    COLL_GATHERV_INIT,
+    COLL_NEIGHBOR_ALLGATHER_INIT,
+    COLL_NEIGHBOR_ALLGATHERV_INIT,
+    COLL_NEIGHBOR_ALLTOALL_INIT,
+    COLL_NEIGHBOR_ALLTOALLV_INIT,
+    COLL_NEIGHBOR_ALLTOALLW_INIT,
+    COLL_REDUCE_INIT,
+    COLL_REDUCE_SCATTER_INIT,
+    COLL_REDUCE_SCATTER_BLOCK_INIT,
+    COLL_SCAN_INIT,
+    COLL_SCATTER_INIT,
+    COLL_SCATTERV_INIT,
     COLLECTIVES
 };
 
 /* In lower case, as everywhere in Unisono. */
 extern const char *const collective_names[COLLECTIVES];
 
-/* Whether the call returns before it is over, and the program waits for a request. */
+/* Whether the program waits for a request. */
 static inline bool collective_is_nonblocking(enum collective collective)
 {
     return collective >= COLLECTIVES_BLOCKING;
+}
+
+/* Whether it is named as a persistent one is, of which each start is what the nonblocking call would be. Rules have such names; what is
+ * run is collective_started(). */
+static inline bool collective_is_persistent(enum collective collective)
+{
+    return collective >= COLLECTIVES_AT_ONCE;
+}
+
+/* The persistent form of a nonblocking one: all three forms are in the same order. */
+static inline enum collective collective_init(enum collective nonblocking)
+{
+    return nonblocking + (COLLECTIVES_AT_ONCE - COLLECTIVES_BLOCKING);
+}
+
+/* What a start of a persistent one is; others are themselves. */
+static inline enum collective collective_started(enum collective collective)
+{
+    return collective_is_persistent(collective) ? collective - (COLLECTIVES_AT_ONCE - COLLECTIVES_BLOCKING)
+                                                : collective;
 }
 
 /* A vector that is combined, and of which every rank gets a block. */
@@ -85,6 +128,7 @@ static inline bool collective_is_near_later(enum collective collective)
 /* Whether ranks agree on no size: their arguments are each rank's own. */
 static inline bool collective_has_no_size(enum collective collective)
 {
+    collective = collective_started(collective);
     return collective == COLL_BARRIER || collective == COLL_ALLTOALLV || collective == COLL_ALLTOALLW ||
            collective == COLL_GATHERV || collective == COLL_SCATTERV || collective == COLL_IALLTOALLV ||
            collective == COLL_IALLTOALLW || collective == COLL_IGATHERV || collective == COLL_ISCATTERV ||
@@ -107,6 +151,7 @@ static inline bool collective_combines_later(enum collective collective)
 /* Whether elements are combined. */
 static inline bool collective_reduces(enum collective collective)
 {
+    collective = collective_started(collective);
     return collective == COLL_REDUCE || collective == COLL_ALLREDUCE || collective_scatters_sum(collective) ||
            collective_scans(collective) || collective_combines_later(collective);
 }

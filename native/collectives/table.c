@@ -57,7 +57,29 @@ const char *const collective_names[COLLECTIVES] = {"allgather",
                                                    "ireduce_scatter_block",
                                                    "iscan",
                                                    "iscatter",
-                                                   "iscatterv"};
+                                                   "iscatterv",
+                                                   "allgather_init",
+                                                   "allgatherv_init",
+                                                   "allreduce_init",
+                                                   "alltoall_init",
+                                                   "alltoallv_init",
+                                                   "alltoallw_init",
+                                                   "barrier_init",
+                                                   "bcast_init",
+                                                   "exscan_init",
+                                                   "gather_init",
+                                                   "gatherv_init",
+                                                   "neighbor_allgather_init",
+                                                   "neighbor_allgatherv_init",
+                                                   "neighbor_alltoall_init",
+                                                   "neighbor_alltoallv_init",
+                                                   "neighbor_alltoallw_init",
+                                                   "reduce_init",
+                                                   "reduce_scatter_init",
+                                                   "reduce_scatter_block_init",
+                                                   "scan_init",
+                                                   "scatter_init",
+                                                   "scatterv_init"};
 
 const struct algorithm *algorithm_at(int index)
 {
@@ -66,6 +88,7 @@ const struct algorithm *algorithm_at(int index)
 
 const struct algorithm *algorithm_find(enum collective collective, const char *name)
 {
+    collective = collective_started(collective);
     size_t skip = strlen(collective_names[collective]) + 1;
     for (int i = 0; table[i] != NULL; i++)
         if (table[i]->collective == collective && strcmp(table[i]->name + skip, name) == 0)

@@ -74,7 +74,7 @@ static int forget(MPI_Comm comm, int key, void *value, void *extra)
             peers_added(-1);
         }
     for (int i = 0; i < COLLECTIVES; i++)
-        if (state->own >> i & 1)
+        if (state->own[i])
             choice_free(&state->choice[i]);
     nonblocking_end(state);
     offer_leave(state);
@@ -209,9 +209,10 @@ static void change_peers(struct comm_state *state, struct peers *before)
         peers_leave(state->former);
     state->former = before;
     for (int i = 0; i < COLLECTIVES; i++)
-        if ((state->own >> i & 1) == 0)
+        if (!state->own[i]) {
             state->choice[i] = (struct choice){0};
-    state->chosen &= state->own;
+            state->chosen[i] = false;
+        }
 }
 
 /* What fails in here must not meet the program's error handler, which may end the program: the handler is put aside. */
@@ -307,7 +308,7 @@ static void look_again(struct comm_state *state)
 /* Nothing of ours serves it at any size, and nobody wants to know of it: what the arguments are need not be looked at. */
 static inline bool is_left(const struct comm_state *state, enum collective collective)
 {
-    return (state->chosen >> collective & 1) != 0 && state->choice[collective].count == 0 && !job.verbose;
+    return state->chosen[collective] && state->choice[collective].count == 0 && !job.verbose;
 }
 
 struct comm_state *comm_state_find(MPI_Comm comm, enum collective collective)

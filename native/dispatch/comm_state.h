@@ -54,9 +54,10 @@ struct comm_state {
     struct keep *keep;        /* for persistent ones (keeps.h); NULL until there is one */
     int kept_calls;           /* persistent collectives that were made, until then */
     bool keep_refused;        /* there will be none */
-    uint64_t chosen;          /* bit: the collective's choice has been made */
-    uint64_t own;             /* bit: by the program itself, so that it belongs to this alone; else to all its peers */
     struct choice choice[COLLECTIVES];
+    bool chosen[COLLECTIVES]; /* whether it has been made */
+    bool own[COLLECTIVES];    /* it belongs to this alone; else to all its peers */
+    bool asked[COLLECTIVES];  /* by the program itself: then it is its own */
     struct {
         struct shape shape;
         const struct implementation *implementation; /* NULL: look it up */
@@ -112,6 +113,10 @@ bool comm_state_wants(struct comm_state *state);
 
 /* What serves a message of this size; NULL: mpi. Collective the first time. */
 const struct range *comm_state_range(struct comm_state *state, enum collective collective, int64_t bytes);
+
+/* The same of a persistent one as it is made: what the program asked for, or rules say, of the nonblocking form counts where neither
+ * speaks of this one. */
+const struct range *comm_state_range_init(struct comm_state *state, enum collective collective, int64_t bytes);
 
 /* From now on. Takes over what is in `choice`; without ranges, what the rules say counts again. */
 void comm_state_force(struct comm_state *state, enum collective collective, struct choice *choice);

@@ -18,7 +18,7 @@ static bool is_forced(enum collective collective)
 
 /* The choices of all communicators of the same ranks. */
 struct choices {
-    uint64_t chosen;
+    bool chosen[COLLECTIVES];
     struct choice choice[COLLECTIVES];
 };
 
@@ -44,8 +44,14 @@ static const struct coll_comm *where(struct comm_state *state, enum collective c
     return comm_state_equip(state) ? state->ours : NULL;
 }
 
+static void make_choice_init(struct comm_state *state, enum collective collective, struct choice *choice);
+
 static void make_choice(struct comm_state *state, enum collective collective, struct choice *choice)
 {
+    if (collective_is_persistent(collective)) {
+        make_choice_init(state, collective, choice);
+        return;
+    }
     struct choice by_costs = {0};
     const struct coll_comm *comm;
     if (is_forced(collective)) {
@@ -56,6 +62,23 @@ static void make_choice(struct comm_state *state, enum collective collective, st
         choice_from_rules(choice, &job.rules, collective, &state->place, &by_costs, ordered_keeps(collective));
         choice_free(&by_costs);
     }
+}
+
+/* What is forced comes before rules, whichever form it is of. Where nothing speaks of this form, the nonblocking one's. */
+static void make_choice_init(struct comm_state *state, enum collective collective, struct choice *choice)
+{
+    struct choice started = {0};
+    if (is_forced(collective)) {
+        choice_from_rules(choice, &job.forced, collective, &state->place, NULL, false);
+        return;
+    }
+    make_choice(state, collective_started(collective), &started);
+    if (is_forced(collective_started(collective)) || !job.is_on) {
+        *choice = started;
+        return;
+    }
+    choice_from_rules(choice, &job.rules, collective, &state->place, &started, false);
+    choice_free(&started);
 }
 
 /* The same on all ranks. */
@@ -71,25 +94,25 @@ static void choose(struct comm_state *state, enum collective collective)
         choices = peers->kept = reserve_get(sizeof *choices);
         peers->kept_free = free_choices;
     }
-    if (alone || (choices->chosen >> collective & 1) == 0) {
+    if (alone || !choices->chosen[collective]) {
         struct choice made = {0};
         make_choice(state, collective, &made);
         state->choice[collective] = made;
         if (alone) {
-            state->own |= UINT64_C(1) << collective;
+            state->own[collective] = true;
         } else {
             choices->choice[collective] = made;
-            choices->chosen |= UINT64_C(1) << collective;
+            choices->chosen[collective] = true;
         }
     } else
         state->choice[collective] = choices->choice[collective];
-    state->chosen |= UINT64_C(1) << collective;
+    state->chosen[collective] = true;
 }
 
 /* Whether anything of ours serves it at any size. */
 static bool is_chosen(struct comm_state *state, enum collective collective)
 {
-    if ((state->chosen >> collective & 1) == 0)
+    if (!state->chosen[collective])
         choose(state, collective);
     return state->choice[collective].count > 0;
 }
@@ -112,9 +135,15 @@ bool comm_state_wants_posts(struct comm_state *state)
 
 const struct range *comm_state_range(struct comm_state *state, enum collective collective, int64_t bytes)
 {
-    if (__builtin_expect((state->chosen >> collective & 1) == 0, false))
+    if (__builtin_expect(!state->chosen[collective], false))
         choose(state, collective);
     return choice_at(&state->choice[collective], bytes);
+}
+
+const struct range *comm_state_range_init(struct comm_state *state, enum collective collective, int64_t bytes)
+{
+    const enum collective started = collective_started(collective);
+    return comm_state_range(state, state->asked[started] && !state->asked[collective] ? started : collective, bytes);
 }
 
 MPI_Comm comm_state_duplicate(struct comm_state *state, const struct implementation *implementation)
@@ -135,15 +164,10 @@ MPI_Comm comm_state_duplicate(struct comm_state *state, const struct implementat
 
 void comm_state_force(struct comm_state *state, enum collective collective, struct choice *choice)
 {
-    if (state->own >> collective & 1)
+    if (state->own[collective])
         choice_free(&state->choice[collective]);
-    state->own &= ~(UINT64_C(1) << collective);
-    state->chosen &= ~(UINT64_C(1) << collective);
     state->choice[collective] = *choice;
     if (collective < COLLECTIVES_BLOCKING)
         state->last[collective].implementation = NULL;
-    if (choice->count > 0) {
-        state->chosen |= UINT64_C(1) << collective;
-        state->own |= UINT64_C(1) << collective;
-    }
+    state->chosen[collective] = state->own[collective] = state->asked[collective] = choice->count > 0;
 }

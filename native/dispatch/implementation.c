@@ -94,6 +94,15 @@ const struct implementation *implementation_find(enum collective collective, con
     return found;
 }
 
+const struct implementation *implementation_as(const struct implementation *one, enum collective collective)
+{
+    struct problem problem = {""};
+    const struct implementation *found = implementation_find(collective, one->word, strlen(one->word), &problem);
+    if (found != NULL)
+        ((struct implementation *)(uintptr_t)found)->number = one->number;
+    return found != NULL ? found : one;
+}
+
 const struct implementation *implementation_mpi(enum collective collective)
 {
     struct problem problem = {""};

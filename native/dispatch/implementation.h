@@ -40,6 +40,10 @@ struct implementation {
 const struct implementation *implementation_find(enum collective collective, const char *word, size_t length,
                                                  struct problem *problem);
 
+/* The same word for another collective, which it is known to serve alike: an algorithm of coll/libnbc keeps its number. Where there is no
+ * room for one more, it is `one`. */
+const struct implementation *implementation_as(const struct implementation *one, enum collective collective);
+
 /* The same for `mpi`. */
 const struct implementation *implementation_mpi(enum collective collective);
 

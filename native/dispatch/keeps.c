@@ -203,7 +203,10 @@ static void look(struct comm_state *state)
 /* What the program has asked for itself (unisono.h) is asked for on all ranks of the communicator. */
 static bool is_wanted(const struct comm_state *state)
 {
-    return nonblocking_is_wanted() || state->own >> COLLECTIVES_BLOCKING != 0;
+    bool any = nonblocking_is_wanted();
+    for (int i = COLLECTIVES_BLOCKING; i < COLLECTIVES && !any; i++)
+        any = state->own[i];
+    return any;
 }
 
 bool keeps_is_early(const struct comm_state *state)

@@ -69,8 +69,9 @@ static bool can_hold(const struct variable *variable, int number)
 
 static int find(const struct implementation *one)
 {
-    struct variable *variable = &variables[one->collective];
-    if (!is_open || !open_variable(variable, one->collective))
+    const enum collective started = collective_started(one->collective);
+    struct variable *variable = &variables[started];
+    if (!is_open || !open_variable(variable, started))
         return 0;
     int number = number_of(variable->names, one->name);
     return number > 0 && can_hold(variable, number) ? number : 0;
@@ -121,12 +122,20 @@ static const struct comm_state *placed(MPI_Comm comm)
     return state->is_nowhere ? NULL : state;
 }
 
+/* A rule of the collective as it is named, or where there is none of the nonblocking form. */
+static const struct rule *rule_of(const struct rules *rules, const struct comm_state *state, enum collective collective,
+                                  int64_t bytes)
+{
+    const struct rule *rule = choice_rule(rules, collective, &state->place, bytes);
+    return rule != NULL ? rule : choice_rule(rules, collective_started(collective), &state->place, bytes);
+}
+
 static const struct implementation *chosen_for(const struct comm_state *state, enum collective collective,
                                                int64_t bytes)
 {
-    const struct rule *rule = choice_rule(&job.forced, collective, &state->place, bytes);
+    const struct rule *rule = rule_of(&job.forced, state, collective, bytes);
     if (rule == NULL && job.is_on)
-        rule = choice_rule(&job.rules, collective, &state->place, bytes);
+        rule = rule_of(&job.rules, state, collective, bytes);
     for (int i = 0; rule != NULL && i < rule->count; i++) {
         const struct implementation *one = rule->implementation[i];
         if (one->kind == BY_MPI)
@@ -154,7 +163,7 @@ const struct implementation *libnbc_hold(MPI_Comm comm, enum collective collecti
     const struct implementation *one = state != NULL ? chosen_for(state, collective, bytes) : NULL;
     if (one == NULL || (collective_reduces(collective) && !may_reorder(op)))
         return NULL;
-    const struct variable *variable = &variables[collective];
+    const struct variable *variable = &variables[collective_started(collective)];
     int number = one->number;
     if (PMPI_T_cvar_read(variable->handle, &before) != MPI_SUCCESS ||
         PMPI_T_cvar_write(variable->handle, &number) != MPI_SUCCESS)
@@ -173,12 +182,12 @@ void dispatch_before_init(enum collective collective, int root, MPI_Count count,
     if (!is_wanted || root < 0 || count < 0 || PMPI_Type_size_x(type, &size) != MPI_SUCCESS)
         return;
     given_bytes = count * size;
-    given = libnbc_hold(comm, collective, given_bytes, op);
+    given = libnbc_hold(comm, collective_init(collective), given_bytes, op);
 }
 
 const struct implementation *libnbc_of_made(enum collective collective, int64_t *bytes)
 {
-    if (given == NULL || given->collective != collective)
+    if (given == NULL || collective_started(given->collective) != collective_started(collective))
         return NULL;
     *bytes = given_bytes;
     return given;

@@ -15,11 +15,11 @@
 bool libnbc_start(void);
 void libnbc_end(void);
 
-/* This call begins next. What serves it, NULL: whatever the MPI library takes by itself. Local. dispatch_release() afterwards.
- * `op`: of what reduces. */
+/* This call begins next, or, where `collective` is persistent, its request is made. What serves it, NULL: whatever the MPI library takes
+ * by itself. Local. dispatch_release() afterwards. `op`: of what reduces. */
 const struct implementation *libnbc_hold(MPI_Comm comm, enum collective collective, int64_t bytes, MPI_Op op);
 
-/* What serves the persistent one that was made last, after dispatch_before_init(), and how many bytes it moves; NULL: as above. */
+/* What serves this persistent one, if it is the one that was made last, after dispatch_before_init(), and how many bytes it moves; NULL: as above. */
 const struct implementation *libnbc_of_made(enum collective collective, int64_t *bytes);
 
 #endif

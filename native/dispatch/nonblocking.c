@@ -235,7 +235,7 @@ static const struct implementation *choose(struct comm_state *state, const struc
         call->piece = posts_piece(state->posted, call);
         call->most = call->piece > 0 ? call->most : 1; /* none is ours, whatever is held */
     }
-    return nonblocking_choose(state, state->posted, call);
+    return nonblocking_choose(state, state->posted, call, call->collective);
 }
 
 /* A neighbourhood's of which this rank does not know that it can be served, or that cannot, is counted like all others. */

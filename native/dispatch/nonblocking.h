@@ -24,9 +24,10 @@ struct wish {
     struct parts *parts; /* of calls whose blocks have lengths of their own; else NULL */
 };
 
-/* Whether something of ours serves this on the communicator, as it is seen by `comm`: the same on all ranks. Local. */
+/* Whether something of ours serves this on the communicator, as it is seen by `comm`: the same on all ranks. Local. `named`: as rules
+ * call it, which is the persistent form where that is made. */
 const struct implementation *nonblocking_choose(struct comm_state *state, const struct coll_comm *comm,
-                                                const struct call *call);
+                                                const struct call *call, enum collective named);
 
 /* Begins it. False: it is the MPI library's. Local. The wish's parts are gone then, or belong to it. A neighbourhood's wish without parts
  * is that of a rank that cannot have it served. */

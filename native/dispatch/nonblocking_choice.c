@@ -32,7 +32,7 @@ static bool any_rule(const struct rules *rules)
 }
 
 const struct implementation *nonblocking_choose(struct comm_state *state, const struct coll_comm *comm,
-                                                const struct call *call)
+                                                const struct call *call, enum collective named)
 {
     const bool sized = call->collective != COLL_IBARRIER && !collective_has_no_size(call->collective);
     if (!is_served_at_all(call->collective) || call->bytes < 0 || (call->bytes == 0 && sized) || comm->posts == NULL ||
@@ -40,7 +40,8 @@ const struct implementation *nonblocking_choose(struct comm_state *state, const 
         return NULL;
     const struct shape shape = {
         .bytes = call->bytes, .element = call->reduction.element, .commutative = true, .root = call->root};
-    const struct range *range = comm_state_range(state, call->collective, call->bytes);
+    const struct range *range = collective_is_persistent(named) ? comm_state_range_init(state, named, call->bytes)
+                                                                : comm_state_range(state, named, call->bytes);
     const struct implementation *chosen = NULL;
     for (int i = 0; range != NULL && i < range->count && chosen == NULL; i++) {
         const struct implementation *one = range->implementation[i];

@@ -148,20 +148,21 @@ void persistent_make(struct comm_state *state, bool possible, const struct wish 
         return;
     struct keep *keep = state->keep;
     struct call call = wish->call;
-    const struct implementation *chosen =
-        keep != NULL && agree(state, possible, wish, &call) ? nonblocking_choose(state, keep->comm, &call) : NULL;
+    const enum collective named = collective_init(wish->call.collective);
+    const struct implementation *chosen = keep != NULL && agree(state, possible, wish, &call)
+                                              ? nonblocking_choose(state, keep->comm, &call, named)
+                                              : NULL;
     struct persistent *one = reserve_get(sizeof *one);
     *one = (struct persistent){.request = request, .user = state->user, .is_early = possible && keeps_is_early(state)};
     if (chosen != NULL && kept_make(&one->kept, keep, &call)) {
         keeps_use(keep);
         prepare(one, wish);
-        one->by = chosen;
+        one->by = implementation_as(chosen, named);
     } else {
         parts_free(wish->parts);
         one->kept = (struct kept){.call = wish->call};
-        one->by = libnbc_of_made(wish->call.collective, &one->kept.call.bytes);
-        if (one->by == NULL)
-            one->by = implementation_mpi(wish->call.collective);
+        const struct implementation *made = libnbc_of_made(named, &one->kept.call.bytes);
+        one->by = made != NULL ? implementation_as(made, named) : implementation_mpi(named);
     }
     add(one);
 }

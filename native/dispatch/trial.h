@@ -20,8 +20,8 @@ struct trial {
     int32_t starts;     /* the first, and those that tried anything again */
     struct costs costs; /* as the first of them measured them; the models' times are by these */
     /* Seconds of the quickest of ours, and of the MPI library's own where that is tried. */
-    float ours[TRIAL_SIZES][COLLECTIVES], mpis[TRIAL_SIZES][COLLECTIVES];
-    /* By size and by number in the table: the time it takes over that of its model. The last COLLECTIVES places are the MPI
+    float ours[TRIAL_SIZES][COLLECTIVES_AT_ONCE], mpis[TRIAL_SIZES][COLLECTIVES_AT_ONCE];
+    /* By size and by number in the table: the time it takes over that of its model. The last COLLECTIVES_AT_ONCE places are the MPI
      * library's own: its time over that of the quickest of ours. */
     float factor[TRIAL_SIZES][TRIAL_ALGORITHMS];
 };

@@ -101,7 +101,8 @@ static bool is_good(const struct trial *trial)
         if (!isfinite(known[i]) || known[i] <= 0)
             return false;
     return isfinite(costs->node_wait) && costs->node_wait >= 0 && trial->starts >= 1 && trial->starts <= TRIAL_STARTS &&
-           are_times(*trial->ours, TRIAL_SIZES * COLLECTIVES) && are_times(*trial->mpis, TRIAL_SIZES * COLLECTIVES) &&
+           are_times(*trial->ours, TRIAL_SIZES * COLLECTIVES_AT_ONCE) &&
+           are_times(*trial->mpis, TRIAL_SIZES * COLLECTIVES_AT_ONCE) &&
            are_times(*trial->factor, TRIAL_SIZES * TRIAL_ALGORITHMS);
 }
 

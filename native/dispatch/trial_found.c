@@ -18,7 +18,7 @@ bool trial_has_rival(enum collective collective)
 
 int trial_rival_of(enum collective collective)
 {
-    return TRIAL_ALGORITHMS - COLLECTIVES + (int)collective;
+    return TRIAL_ALGORITHMS - COLLECTIVES_AT_ONCE + (int)collective;
 }
 
 float trial_bounded(double factor)
@@ -36,11 +36,11 @@ static void take_less(float *known, const float *more, int count)
 
 void trial_merge(const struct trial *latest)
 {
-    take_less(*trial_found.ours, *latest->ours, TRIAL_SIZES * COLLECTIVES);
-    take_less(*trial_found.mpis, *latest->mpis, TRIAL_SIZES * COLLECTIVES);
+    take_less(*trial_found.ours, *latest->ours, TRIAL_SIZES * COLLECTIVES_AT_ONCE);
+    take_less(*trial_found.mpis, *latest->mpis, TRIAL_SIZES * COLLECTIVES_AT_ONCE);
     take_less(*trial_found.factor, *latest->factor, TRIAL_SIZES * TRIAL_ALGORITHMS);
     for (int size = 0; size < TRIAL_SIZES; size++)
-        for (enum collective one = 0; one < COLLECTIVES; one++) {
+        for (enum collective one = 0; one < COLLECTIVES_AT_ONCE; one++) {
             const double ours = (double)trial_found.ours[size][one], mpis = (double)trial_found.mpis[size][one];
             if (ours > 0 && mpis > 0)
                 trial_found.factor[size][trial_rival_of(one)] = trial_bounded(mpis / ours);

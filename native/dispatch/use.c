@@ -117,18 +117,37 @@ SYMBOL int unisono_applies(MPI_Comm comm, const char *collective, long long byte
     return one != NULL && one->kind != BY_MPI;
 }
 
+/* By number: first all of the table, then those of nonblocking collectives once more, which serve the persistent forms, too. NULL at the
+ * end. */
+static const struct algorithm *serving_at(int index, enum collective *collective)
+{
+    int i = 0;
+    for (; algorithm_at(i) != NULL; i++)
+        if (i == index) {
+            *collective = algorithm_at(i)->collective;
+            return algorithm_at(i);
+        }
+    for (int k = 0; algorithm_at(k) != NULL; k++)
+        if (collective_is_nonblocking(algorithm_at(k)->collective) && i++ == index) {
+            *collective = collective_init(algorithm_at(k)->collective);
+            return algorithm_at(k);
+        }
+    return NULL;
+}
+
 SYMBOL int unisono_algorithm(MPI_Comm comm, int index, struct unisono_algorithm *answer)
 {
-    const struct algorithm *algorithm = algorithm_at(index);
+    enum collective collective;
+    const struct algorithm *algorithm = serving_at(index, &collective);
     if (algorithm == NULL)
         return 1;
-    struct comm_state *state = comm_state_for(comm, algorithm->collective);
-    *answer = (struct unisono_algorithm){.collective = collective_names[algorithm->collective],
+    struct comm_state *state = comm_state_for(comm, collective);
+    *answer = (struct unisono_algorithm){.collective = collective_names[collective],
                                          .name = algorithm->name + strlen(collective_names[algorithm->collective]) + 1,
                                          .meaning = algorithm->meaning,
                                          .reference = algorithm->reference,
                                          .segment = algorithm->segment};
-    struct implementation one = {.kind = BY_OURS, .collective = algorithm->collective, .algorithm = algorithm};
+    struct implementation one = {.kind = BY_OURS, .collective = collective, .algorithm = algorithm};
     answer->applies = state != NULL && applies_somewhere(state, &one);
     return 0;
 }

@@ -26,6 +26,9 @@ void unisono_phase_end(void);
  * that back. 0, or 1 on all ranks: there is no such collective or implementation, or it can serve nothing on this
  * communicator; then all is as before.
  *
+ * A persistent collective goes by what holds while its request is made: by what was asked for "allreduce_init", or where
+ * that is nothing, for "iallreduce".
+ *
  * Collective over `comm`, with the same words on all ranks. The first such call of a run must be over all ranks of
  * MPI_COMM_WORLD, unless UNISONO_RULES, UNISONO_FORCE or UNISONO_COLLECTIVES is set. */
 int unisono_use(MPI_Comm comm, const char *collective, const char *implementation);

@@ -20,9 +20,10 @@ static void good(void)
                 "\n# a comment\nunisono-rules 1 # version\n\ncost node_latency 1e-7 node_byte 1e-10 "
                 "fabric_latency 2e-6 fabric_byte 1e-10\r\n"
                 "bcast 1 2 0 4095 unisono/cells,mpi\n  allreduce * * 8 max tuned/ring:65536,han\n"
-                "bcast 384@8x8x6 16 0 max mpi\nibcast * * 65536 max libnbc/chain,mpi",
+                "bcast 384@8x8x6 16 0 max mpi\nibcast * * 65536 max libnbc/chain,mpi\n"
+                "reduce_scatter_block_init 1 * 0 max unisono/posted,libnbc/none",
                 &line, &problem));
-    CHECK(rules.count == 4 && rules.has_costs && rules.costs.fabric_latency == 2e-6);
+    CHECK(rules.count == 5 && rules.has_costs && rules.costs.fabric_latency == 2e-6);
     CHECK(rules.costs.fabric_message == rules.costs.fabric_latency / 10); /* nobody measured it */
     const struct rule *one = &rules.rule[0], *two = &rules.rule[1], *three = &rules.rule[2];
     CHECK(one->collective == COLL_BCAST && one->nodes == 1 && one->ppn == 2 && one->from == 0 && one->to == 4095);
@@ -33,6 +34,10 @@ static void good(void)
     CHECK(strcmp(two->implementation[0]->name, "ring") == 0 && two->implementation[1]->kind == BY_COMPONENT);
     const struct implementation *four = rules.rule[3].implementation[0];
     CHECK(four->kind == BY_LIBNBC && strcmp(four->name, "chain") == 0 && four->number == 0); /* nobody has looked */
+    const struct implementation *const *five = rules.rule[4].implementation; /* of the nonblocking form's algorithms */
+    CHECK(rules.rule[4].collective == COLL_REDUCE_SCATTER_BLOCK_INIT);
+    CHECK(five[0]->kind == BY_OURS && five[0]->algorithm->collective == COLL_IREDUCE_SCATTER_BLOCK);
+    CHECK(five[1]->kind == BY_LIBNBC && five[1]->collective == COLL_REDUCE_SCATTER_BLOCK_INIT);
     CHECK(three->nodes == 384 && three->dimensions == 3 && three->extent[2] == 6);
     rules_free(&rules);
     CHECK(parse(&rules,
@@ -73,6 +78,7 @@ static void bad(void)
         {"unisono-rules 1\nbcast 1 2 0 max unisono/chain|\n", 2, "'' is not"},
         {"unisono-rules 1\nbcast 1 2 0 max libnbc/chain\n", 2, "bcast blocks"},
         {"unisono-rules 1\nibcast 1 2 0 max libnbc/chain:4096\n", 2, "segments"},
+        {"unisono-rules 1\nbcast_init 1 2 0 max unisono/cells\n", 2, "'unisono/cells' for bcast_init"},
         {"unisono-rules 1\nbcast 1 2 0 max HAN\n", 2, "'HAN'"},
         {"unisono-rules 1\nbcast 384@8x8x5 16 0 max mpi\n", 2, "box of 384"},
         {"unisono-rules 1\nbcast 8@2x2x 16 0 max mpi\n", 2, "box"},

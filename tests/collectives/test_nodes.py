@@ -145,7 +145,8 @@ def test_persistent_ones_take_the_algorithm_that_a_rule_names(cluster: MakeClust
     assert done.exit_code == 0, done.stdout + done.stderr
     assert done.stdout.splitlines() == ["pieces of 3000 and 6000", "right"], done.stdout + done.stderr
     for collective, name in named.items():
-        served = re.findall(rf"unisono: +{collective} +\S+ +libnbc/{name} +(\d+)$", done.stderr, re.MULTILINE)
+        made = f"{collective[1:]}_init"
+        served = re.findall(rf"unisono: +{made} +\S+ +libnbc/{name} +(\d+)$", done.stderr, re.MULTILINE)
         assert sum(map(int, served)) >= 6, f"{collective}: the long ones, in place and not\n{done.stderr}"
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.launch.launched import launched
 from tests.profile.interception import Ran, Toolchain, amounts, compiled, run, toolchain
-from unisono.core.vocabulary import NEIGHBOURHOODS, NONBLOCKING
+from unisono.core.vocabulary import NEIGHBOURHOODS, NONBLOCKING, blocking
 
 pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 MPIS = [
@@ -99,7 +99,7 @@ def test_neighbours(tools: Toolchain, ranks: int, form: str, tmp_path: Path) -> 
     ran = run(tools, tmp_path, program, "400", form, ranks=ranks, env=env, record=False)
     _right(ran)
     for name in NEAR:
-        served = _served(ran.error, name)
+        served = _served(ran.error, name if form == "nonblocking" else f"{blocking(name)}_init")
         assert served["unisono/posted"] >= 10, f"{name}: on all but tori that are two ranks wide"
         if form == "ours":
             assert served.keys() == {"unisono/posted"}, name
@@ -180,7 +180,10 @@ def _right(ran: Ran) -> None:
 
 
 RANKS = [2, pytest.param(3, marks=pytest.mark.nightly)]
-KEPT = ("iallgather", "iallreduce", "ialltoall", "ibarrier", "ibcast", "iexscan", "igather", "ireduce", "iscan")
+KEPT = (
+    *("allgather_init", "allreduce_init", "alltoall_init", "barrier_init", "bcast_init", "exscan_init"),
+    *("gather_init", "reduce_init", "scan_init"),
+)
 """Of those that may be started again, most."""
 
 
@@ -190,8 +193,8 @@ def test_persistent_ones_are_waited_for_like_others(
 ) -> None:
     ran = run(tools, tmp_path, persistent, ranks=ranks, env=FORCE, record=False)
     _right(ran)
-    for collective, starts in {"iallgather": 80, "ibcast": 160, "igather": 80, "iscatter": 80}.items():
-        served = _served(ran.error, collective)
+    for collective, starts in {"allgather": 80, "bcast": 160, "gather": 80, "scatter": 80}.items():
+        served = _served(ran.error, f"{collective}_init")
         assert served.keys() == {"unisono/posted"} and served["unisono/posted"] >= starts, collective
 
 
@@ -226,7 +229,7 @@ def test_nobody_needs_another_rank_in_mpi_for_one_that_was_started(
 ) -> None:
     ran = run(tools, tmp_path, alone, str(tmp_path / "flag"), ranks=2, env=FORCE, record=False)
     _right(ran)
-    assert _served(ran.error, "iallreduce") == {"unisono/posted": 3}
+    assert _served(ran.error, "allreduce_init") == {"unisono/posted": 3}
 
 
 def test_who_waits_for_a_rank_that_has_ended_is_told(tools: Toolchain, alone: Path, tmp_path: Path) -> None:
@@ -247,7 +250,7 @@ def test_without_room_persistent_ones_are_the_mpis(
     env = {**FORCE, "UNISONO_SHARED_MEMORY": room}
     ran = run(tools, tmp_path, in_any_order, "2", "1000", "world", ranks=2, env=env, record=False)
     _right(ran)
-    assert "unisono/posted" not in ran.error and _served(ran.error, "iallreduce")["mpi"] > 10
+    assert "unisono/posted" not in ran.error and _served(ran.error, "allreduce_init")["mpi"] > 10
 
 
 def test_persistent_ones_are_recorded_like_others(tools: Toolchain, persistent: Path, tmp_path: Path) -> None:
@@ -258,7 +261,7 @@ def test_persistent_ones_are_recorded_like_others(tools: Toolchain, persistent: 
     if "none" in plain.out:
         pytest.skip("this MPI has no persistent collectives")
     served = run(tools, tmp_path, persistent, "world", ranks=2, env=FORCE)
-    assert _served(served.error, "iallreduce").keys() == {"unisono/posted"}
+    assert _served(served.error, "allreduce_init").keys() == {"unisono/posted"}
     counted = [
         {key[1:]: amount for key, amount in amounts(ran.whole()).items() if "_init" in key[1] or "Start" in key[1]}
         for ran in (plain, served)
@@ -275,7 +278,7 @@ def test_fortran(name: str, form: list[str], binding: int, tmp_path: Path) -> No
     program = compiled(tools, tmp_path, str(PROGRAMS / "later.F90"), *options)
     ran = run(tools, tmp_path, program, ranks=2, env=FORCE, record=False)
     assert (ran.status, ran.out.split()) == (0, ["right"]), ran.out + ran.error
-    assert _served(ran.error, "iallreduce")["unisono/posted"] == 200
+    assert _served(ran.error, "allreduce_init" if form else "iallreduce")["unisono/posted"] == 200
 
 
 def _ruled(folder: Path, *lines: str) -> dict[str, str]:
@@ -378,14 +381,15 @@ def test_persistent_ones_take_the_mpis_own_algorithms_when_they_are_made(
     assert (ran.status, ran.out.splitlines()) == (0, ["pieces of 3000 and 6000", "right"]), ran.out + ran.error
     starts = 2 * 3  # of each size, of which there are four, in place and not
     ours = "mpi" if places else "unisono/posted"
-    assert _served(ran.error, "ibcast") == {"libnbc/linear": 2 * starts, "libnbc/chain": 2 * starts}
-    assert _served(ran.error, "iallgather") == {"libnbc/recursive_doubling": 2 * starts, "mpi": 2 * starts}
-    assert _served(ran.error, "ireduce") == {"libnbc/chain": 4 * starts, "mpi": 3}, "one whose order matters"
-    assert _served(ran.error, "iscan") == {"libnbc/recursive_doubling": 4 * starts}
-    assert _served(ran.error, "iexscan") == {"mpi": 4 * starts}
-    iallreduce = _served(ran.error, "iallreduce")
-    assert iallreduce.pop("libnbc/ring") == starts + 3, "the longest, and one with an operation of the program's"
-    assert iallreduce == ({"mpi": 3 * starts + 4} if places else {ours: 3 * starts, "mpi": 4})
+    assert _served(ran.error, "bcast_init") == {"libnbc/linear": 2 * starts, "libnbc/chain": 2 * starts}
+    assert _served(ran.error, "allgather_init") == {"libnbc/recursive_doubling": 2 * starts, "mpi": 2 * starts}
+    assert _served(ran.error, "reduce_init") == {"libnbc/chain": 4 * starts, "mpi": 3}, "one whose order matters"
+    assert _served(ran.error, "scan_init") == {"libnbc/recursive_doubling": 4 * starts}
+    assert _served(ran.error, "exscan_init") == {"mpi": 4 * starts}
+    allreduce = _served(ran.error, "allreduce_init")
+    assert allreduce.pop("libnbc/ring") == starts + 3, "the longest, and one with an operation of the program's"
+    assert allreduce == ({"mpi": 3 * starts + 3} if places else {ours: 3 * starts, "mpi": 3})
+    assert _served(ran.error, "iallreduce") == {"mpi": 1}
 
 
 def test_persistent_ones_are_the_mpis_by_itself_where_there_are_threads(tmp_path: Path) -> None:
