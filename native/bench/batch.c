@@ -18,6 +18,7 @@
 
 #include "counter.h"
 #include "pattern.h"
+#include "requests.h"
 
 enum { STAMPS = 4 };
 
@@ -127,7 +128,7 @@ static int repeat(struct bench *bench, const struct counter *counter, const stru
     int64_t last_begin = clock_now() + order->limit;
     for (int i = -order->skip; i < order->count; i++) {
         struct repetition *repetition = &repetitions[i < 0 ? 0 : i];
-        struct slot slot = arena_next(arena);
+        struct slot slot = requests_next(arena, operation, comm);
         if (!arena->cold)
             pattern_touch(slot.send, operation->send_bytes, bench->repetition);
         if (bench->sweeps)

@@ -1,8 +1,10 @@
 #include "loop.h"
 
+#include "requests.h"
+
 double loop_run(struct bench *bench, const struct operation *operation, MPI_Comm comm, int calls)
 {
-    struct slot slot = arena_slot(&bench->arena, 0);
+    struct slot slot = requests_first(&bench->arena, operation, comm);
     team_barrier(&bench->team);
     int64_t begun = clock_now();
     for (int call = 0; call < calls; call++)

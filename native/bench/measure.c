@@ -13,6 +13,7 @@
 #include "operation.h"
 #include "ours.h"
 #include "partners.h"
+#include "requests.h"
 #include "watchdog.h"
 
 enum { IDS_MAX = 256 };
@@ -132,6 +133,7 @@ static void take_up(struct bench *bench, int id, struct problem *problem)
 /* Ends what take_up() began: what went wrong on any rank, on rank 0. Nothing held is nothing to say. */
 static void let_go(struct bench *bench, int id, struct problem *problem)
 {
+    requests_end();
     ours_rest(false);
     if (bench->settings.holds[id] == NULL)
         return;
@@ -262,11 +264,12 @@ static void try_held(struct bench *bench, const struct operation *operation, con
     int id = task->ids[index];
     if (bench->settings.holds[id] == NULL)
         return;
-    struct slot slot = arena_slot(&bench->arena, 0);
     watchdog_note("trying an algorithm of the MPI library");
     held_begin(bench->settings.holds[id], &problem);
     if (team_agree(&bench->team, &problem)) {
+        struct slot slot = requests_first(&bench->arena, operation, bench->settings.comms[id]);
         operation->collective->run(operation, bench->settings.comms[id], slot.send, slot.receive);
+        requests_end();
         if (held_failed(&failed))
             problem_set(&problem, "use: not applicable here: %.200s", failed.text);
         team_agree(&bench->team, &problem);

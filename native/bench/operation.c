@@ -55,6 +55,28 @@ static const struct collective *const table[] = {
     &coll_iscan,
     &coll_iscatter,
     &coll_iscatterv,
+    &coll_allgather_init,
+    &coll_allgatherv_init,
+    &coll_allreduce_init,
+    &coll_alltoall_init,
+    &coll_alltoallv_init,
+    &coll_alltoallw_init,
+    &coll_barrier_init,
+    &coll_bcast_init,
+    &coll_exscan_init,
+    &coll_gather_init,
+    &coll_gatherv_init,
+    &coll_neighbor_allgather_init,
+    &coll_neighbor_allgatherv_init,
+    &coll_neighbor_alltoall_init,
+    &coll_neighbor_alltoallv_init,
+    &coll_neighbor_alltoallw_init,
+    &coll_reduce_init,
+    &coll_reduce_scatter_init,
+    &coll_reduce_scatter_block_init,
+    &coll_scan_init,
+    &coll_scatter_init,
+    &coll_scatterv_init,
 };
 
 const struct collective *collective_at(int index)
@@ -83,6 +105,7 @@ bool operation_prepare(struct operation *operation, const char *name, int rank, 
         return problem_set(problem, "'%.40s' is not a collective that can be measured", name);
     if (bytes > INT_MAX)
         return problem_set(problem, "size: MPI counts end at %d", INT_MAX);
+    operation->make = persistent_make_of(operation->collective);
     return operation->collective->prepare(operation, problem);
 }
 

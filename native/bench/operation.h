@@ -11,7 +11,11 @@
 #include "reduction.h"
 
 struct collective;
+struct operation;
 struct partners;
+
+typedef void make_request(const struct operation *operation, MPI_Comm comm, void *send, void *receive,
+                          MPI_Request *request);
 
 struct operation {
     const struct collective *collective;
@@ -24,6 +28,7 @@ struct operation {
     MPI_Aint *far; /* neighbor_alltoallw's offsets */
     MPI_Datatype *types, made;       /* of both alltoallw; the one that they made, or MPI_DATATYPE_NULL */
     const struct partners *partners; /* exchange */
+    make_request *make;              /* persistent ones: their request; else NULL */
     struct reduction *reduction;     /* allreduce, reduce, reduce_scatter(_block) */
 };
 

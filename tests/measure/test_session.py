@@ -11,7 +11,7 @@ import pytest
 
 from tests.measure.conftest import Launch
 from unisono.core.errors import LaunchError
-from unisono.core.vocabulary import COLLECTIVES, NEIGHBOURHOODS, Condition, blocking
+from unisono.core.vocabulary import COLLECTIVES, NEIGHBOURHOODS, PERSISTENT, Condition, blocking
 from unisono.machine.description import Machine
 from unisono.measure.limits import floor
 from unisono.measure.session import Session
@@ -24,12 +24,15 @@ SIZES = (0, 1, 3, 8, 100, 4096, 100_000)
 @pytest.mark.parametrize("ranks", [1, 2, 4, 8])
 def test_every_collective_is_measured_and_right(machine: Machine, launch: Launch, ranks: int) -> None:
     session = launch(machine, ranks)
-    assert session.hello.ranks == ranks
+    assert machine.mpi is not None and session.hello.ranks == ranks
     assert session.hello.oversubscribed == (ranks > len(machine.cpus))
     assert session.hello.sync == ("barrier" if session.hello.oversubscribed else "clock")
     for collective in COLLECTIVES:
         for size in SIZES if blocking(collective) != "barrier" else (0,):
             (timing,) = session.measure(collective, size, [0], seconds=0.001, min_reps=5, max_reps=20, blocks=2)
+            if collective in PERSISTENT and not machine.mpi.has_persistent:
+                assert timing.refused is not None and "persistent collectives" in timing.refused
+                continue
             if blocking(collective) in ("pingpong", "halo26", "exchange", *NEIGHBOURHOODS) and ranks == 1:
                 assert timing.refused is not None
                 assert "needs two ranks" in timing.refused
