@@ -1,17 +1,8 @@
 #include "call.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* What a call sends and receives, of any collective. */
-struct buffers {
-    char *out, *in;
-    int *counts, *offsets;
-    MPI_Aint *far;
-    MPI_Datatype *types;
-};
 
 static struct buffers buffers_of(const char *collective, int bytes, int ranks)
 {
@@ -84,8 +75,7 @@ static int block(const char *collective, int bytes, const struct buffers *b, MPI
     return UNKNOWN;
 }
 
-/* Counts of a whole vector of so many bytes; the first ranks have one more of what cannot be divided. */
-static const int *divided(int bytes, const struct buffers *b, MPI_Comm comm)
+const int *divided(int bytes, const struct buffers *b, MPI_Comm comm)
 {
     int ranks;
     MPI_Comm_size(comm, &ranks);
@@ -175,7 +165,18 @@ static int end(int begun, MPI_Request *request)
     return begun == MPI_SUCCESS ? waited : begun;
 }
 
-static int to_neighbours(const char *how, bool later, int bytes, const struct buffers *b, MPI_Comm comm)
+enum form { BLOCKING, NONBLOCKING, PERSISTENT };
+
+static enum form form_of(const char *collective)
+{
+    static const char init[] = "_init";
+    const size_t length = strlen(collective);
+    if (length > strlen(init) && strcmp(collective + length - strlen(init), init) == 0)
+        return PERSISTENT;
+    return collective[0] == 'i' ? NONBLOCKING : BLOCKING;
+}
+
+static int to_neighbours(const char *how, enum form form, int bytes, const struct buffers *b, MPI_Comm comm)
 {
     int ranks, error;
     MPI_Comm line;
@@ -183,7 +184,9 @@ static int to_neighbours(const char *how, bool later, int bytes, const struct bu
     MPI_Comm_size(comm, &ranks);
     MPI_Cart_create(comm, 1, &ranks, (int[]){0}, 0, &line);
     MPI_Comm_set_errhandler(line, MPI_ERRORS_RETURN);
-    if (later)
+    if (form == PERSISTENT)
+        error = start_near(how, bytes, b, line);
+    else if (form == NONBLOCKING)
         error = end(begin_near(how, bytes, b, line, &request), &request);
     else
         error = block_near(how, bytes, b, line);
@@ -200,11 +203,13 @@ int call_once(const char *collective, int bytes, MPI_Comm comm)
     int error = block(collective, bytes, &made, comm);
     if (error == UNKNOWN && strcmp(collective, "reduce_scatter") == 0)
         error = MPI_Reduce_scatter(made.out, made.in, divided(bytes, &made, comm), MPI_BYTE, MPI_BOR, comm);
-    const bool later = collective[0] == 'i';
-    const char *name = collective + later;
+    const enum form form = form_of(collective);
+    const char *name = collective + (form == NONBLOCKING);
     if (error == UNKNOWN && strncmp(name, near, strlen(near)) == 0)
-        error = to_neighbours(name + strlen(near), later, bytes, &made, comm);
-    if (error == UNKNOWN) {
+        error = to_neighbours(name + strlen(near), form, bytes, &made, comm);
+    else if (error == UNKNOWN && form == PERSISTENT)
+        error = start(collective, bytes, &made, comm);
+    if (error == UNKNOWN && form == NONBLOCKING) {
         MPI_Request request = MPI_REQUEST_NULL;
         error = end(begin(collective, bytes, &made, comm, &request), &request);
     }

@@ -37,8 +37,8 @@ def tune(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Measure this collective only, or all of a kind (blocking, neighborhood, nonblocking, all); may be "
-            "repeated.",
+            help="Measure this collective only, or all of a kind (blocking, neighborhood, nonblocking, persistent, "
+            "all); may be repeated.",
         ),
     ] = None,
     nodes: Annotated[

@@ -101,11 +101,11 @@ def test_a_wait_that_nobody_saw_is_not_predicted() -> None:
 
 
 @pytest.mark.parametrize("function", ["MPI_Allreduce_init", "MPI_Alltoallw_init", "MPI_Neighbor_alltoallv_init"])
-def test_what_no_study_measures(function: str) -> None:
+def test_what_no_profile_tells(function: str) -> None:
     found = mix_of(profile([Call(function, size=64, time=1.0, completion=0.5)]))
     assert [spot.kind for spot in found.spots] == [OTHER_COLLECTIVE]
     (told,) = fast(found, 0.5).spots
-    assert "are not measured" in told.unknown
+    assert "waits for persistent collectives is not in the profile" in told.unknown
     assert gaps(found, []) == []
 
 

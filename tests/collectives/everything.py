@@ -6,14 +6,14 @@ import re
 from collections import Counter
 
 from tests.collectives.algorithms import NAMES
-from unisono.core.vocabulary import DISPATCHED, NONBLOCKING
+from unisono.core.vocabulary import DISPATCHED, WITH_REQUEST
 
 _WAYS = ("cells", "flags")
 """Algorithms of one node, through shared memory."""
 
 
 def _way(collective: str) -> str:
-    return "posted" if collective in NONBLOCKING else next(w for w in _WAYS if f"{collective}_{w}" in NAMES)
+    return "posted" if collective in WITH_REQUEST else next(w for w in _WAYS if f"{collective}_{w}" in NAMES)
 
 
 FORCED = {
@@ -28,11 +28,11 @@ FORCED_ON_NODES = {
     "UNISONO_FORCE": ",".join(
         f"{collective}=unisono/{next(w for w in _WAYS_OF_NODES if f'{collective}_{w}' in NAMES)}"
         for collective in DISPATCHED
-        if collective not in NONBLOCKING
+        if collective not in WITH_REQUEST
     ),
     "UNISONO_PATIENCE": "0",
 }
-"""The same where ranks are on several nodes: nonblocking collectives are then the MPI's."""
+"""The same where ranks are on several nodes: nonblocking and persistent collectives are then the MPI's."""
 
 
 def ours(said: str) -> Counter[str]:

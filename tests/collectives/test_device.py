@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from tests.profile.interception import Ran, Toolchain, compiled, run, toolchain
-from unisono.core.vocabulary import DISPATCHED, NONBLOCKING
+from unisono.core.vocabulary import DISPATCHED, WITH_REQUEST
 
 pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 PROGRAMS = Path(__file__).parent / "programs"
-COLLECTIVES = sorted({*DISPATCHED} - {"barrier", *NONBLOCKING})
+COLLECTIVES = sorted({*DISPATCHED} - {"barrier", *WITH_REQUEST})
 SERVE = {
     "UNISONO_FORCE": ",".join(f"{name}=unisono/cells" for name in COLLECTIVES),
     "UNISONO_VERBOSE": "1",

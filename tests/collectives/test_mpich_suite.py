@@ -18,7 +18,7 @@ import pytest
 from tests.collectives.everything import FORCED, FORCED_ON_NODES, ours
 from tests.profile.interception import Toolchain, toolchain
 from tests.tally import Tally
-from unisono.core.vocabulary import DISPATCHED, NEIGHBOURHOODS, NONBLOCKING
+from unisono.core.vocabulary import DISPATCHED, NEIGHBOURHOODS, NONBLOCKING, PERSISTENT, blocking
 from unisono.launch.failure import STUMBLES, stumbled
 
 pytestmark = [pytest.mark.mpi, pytest.mark.nightly, pytest.mark.timeout(3 * 3600)]
@@ -32,7 +32,7 @@ _SECONDS = 180
 _ROOT = {f"{name}_ALLOW_RUN_AS_ROOT{more}": "1" for name in ("OMPI", "PRTE") for more in ("", "_CONFIRM")}
 
 
-_CALLED = [name for name in DISPATCHED if name.removeprefix("i") not in NEIGHBOURHOODS]
+_CALLED = [name for name in DISPATCHED if name not in PERSISTENT and blocking(name) not in NEIGHBOURHOODS]
 """Ours serve a communicator from its third call on, and the programs call those of neighbourhoods no more than twice on
 one. So these are the MPI's, however they are forced."""
 WAYS: dict[str, tuple[dict[str, str], Sequence[str]]] = {

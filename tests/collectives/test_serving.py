@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.profile.interception import Toolchain, amounts, compiled, run, toolchain
-from unisono.core.vocabulary import DISPATCHED, NONBLOCKING
+from unisono.core.vocabulary import DISPATCHED, WITH_REQUEST
 
 pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 PROGRAMS = Path(__file__).parent / "programs"
@@ -112,7 +112,7 @@ def test_fortran(name: str, binding: int, tmp_path: Path) -> None:
     ran = run(tools, tmp_path, program, ranks=3, env=SERVE | NOT_BY_COSTS)
     assert (ran.status, ran.out.split()) == (0, ["right"]), ran.out + ran.error
     calls = amounts(ran.whole())
-    for collective in sorted({*DISPATCHED} - {*NONBLOCKING}):
+    for collective in sorted({*DISPATCHED} - {*WITH_REQUEST}):
         assert _ours(ran.error, collective) > 0, collective
         name = f"MPI_{collective.capitalize()}"
         assert sum(amount[0] for key, amount in calls.items() if key[:2] == (0, name)) >= 5, "calls that are recorded"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.profile.interception import Ran, Toolchain, amounts, compiled, run, toolchain
-from unisono.core.vocabulary import DISPATCHED, NONBLOCKING
+from unisono.core.vocabulary import DISPATCHED, WITH_REQUEST
 
 pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 PROGRAMS = Path(__file__).parent / "programs"
@@ -147,5 +147,5 @@ def test_fortran(before: bool, tmp_path: Path) -> None:
     saw = _saw(ran.out)["allreduce"]
     recorded = sum(amount[0] for key, amount in amounts(ran.whole()).items() if key[1] == "MPI_Allreduce")
     assert saw == recorded >= 15 and _served(ran.error, "allreduce") > 0
-    for collective in sorted({*DISPATCHED} - {"allreduce", *NONBLOCKING}):
+    for collective in sorted({*DISPATCHED} - {"allreduce", *WITH_REQUEST}):
         assert _served(ran.error, collective) > 0, collective

@@ -112,6 +112,26 @@ def test_algorithms_of_libnbc_serve_all_sizes_in_files_and_each_its_own_by_our_l
     assert plans[served].gain["ibcast"].low > plans[DEFAULT].gain["ibcast"].high
 
 
+@pytest.mark.parametrize("forms", [("bcast_init",), ("ibcast", "bcast_init")])
+def test_one_parameter_for_two_forms_is_not_used_where_the_persistent_one_was_measured(forms: Sequence[str]) -> None:
+    """Our library gives each form its own algorithm; files would give both the same one."""
+    chain, linear = (Setting({"coll": "libnbc", "algorithm": name}) for name in ("chain", "linear"))
+
+    def landscape(case: Case, size: int, setting: Setting) -> float:
+        best = chain if case.collective == "ibcast" else linear
+        return scaled({best: 0.5})(case, size, setting)
+
+    cases = tuple(Case(name, 4, 2) for name in forms)
+    samples = study(landscape, [DEFAULT, chain, linear], cases=cases, sizes=FEW, launches=6)
+    found = {one.collective: table for one, table in tables(samples, "median").items()}
+    plans = {plan.launch: plan for plan in build(found, 0.03, 0.95)}
+    served = Setting({"preload": "unisono"})
+    assert set(plans) == {DEFAULT, served}
+    assert all(rule.call == DEFAULT for rule in plans[DEFAULT].rules)
+    named = {rule.collective: rule.call for rule in plans[served].rules}
+    assert named == {name: chain if name == "ibcast" else linear for name in forms}
+
+
 def test_a_component_that_does_not_implement_a_collective_leaves_it_alone() -> None:
     tables_ = group(flat, {"allreduce": [HAN, RING], "alltoall": [RING]}, launches=1)
     assert base_of(tables_["allreduce"], HAN) == HAN

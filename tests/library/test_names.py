@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from unisono.core.vocabulary import DISPATCHED, NONBLOCKING, POSTED_MOST
+from unisono.core.vocabulary import DISPATCHED, NONBLOCKING, PERSISTENT, POSTED_MOST, blocking
 from unisono.library.native import native_source
 
 
@@ -17,7 +17,8 @@ def test_the_table_the_wrappers_and_the_vocabulary_name_the_same() -> None:
     served, posted = (
         tuple(word.lower() for word in re.findall(r'"(\w+)"', lists[name])) for name in ("SERVED", "POSTED")
     )
-    assert (*served, *posted) == DISPATCHED and posted == NONBLOCKING
+    assert (*served, *posted, *(f"{name}_init" for name in served)) == DISPATCHED
+    assert posted == NONBLOCKING and tuple(blocking(name) for name in PERSISTENT) == served
 
 
 def test_the_longest_nonblocking_message() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from unisono.core.vocabulary import DISPATCHED, NEIGHBOURHOODS, NONBLOCKING
+from unisono.core.vocabulary import DISPATCHED, NEIGHBOURHOODS, WITH_REQUEST
 from unisono.simulate.files import names
 from unisono.simulate.files import platform as read_platform
 from unisono.simulate.platforms import Number, Platform
@@ -88,7 +88,7 @@ def test_a_node_shares_its_memory() -> None:
 
 
 @pytest.mark.parametrize(("platform", "ppn", "shared"), MACHINES, ids=NAMES)
-@pytest.mark.parametrize("collective", [name for name in DISPATCHED if name not in (*NEIGHBOURHOODS, *NONBLOCKING)])
+@pytest.mark.parametrize("collective", [name for name in DISPATCHED if name not in (*NEIGHBOURHOODS, *WITH_REQUEST)])
 def test_every_algorithm_is_right(platform: Platform, ppn: int, shared: bool, collective: str) -> None:
     results = Run(platform, ppn, collective, ["all"], [2003], check=True, shared=shared).results(120)
     wrong = [result for result in results if result.outcome == "WRONG"]
@@ -107,7 +107,7 @@ def test_every_algorithm_is_right(platform: Platform, ppn: int, shared: bool, co
 
 @pytest.mark.nightly
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("collective", [name for name in DISPATCHED if name not in (*NEIGHBOURHOODS, *NONBLOCKING)])
+@pytest.mark.parametrize("collective", [name for name in DISPATCHED if name not in (*NEIGHBOURHOODS, *WITH_REQUEST)])
 def test_every_algorithm_is_right_with_hundreds_of_ranks(collective: str) -> None:
     """Of a random size each night, on 64 nodes of a torus with four processes each."""
     size = random.Random(f"{os.environ.get('UNISONO_SEED', '1')}/{collective}").randrange(1, 300)

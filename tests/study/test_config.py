@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unisono.core.errors import UserError
-from unisono.core.vocabulary import COLLECTIVES, MICROBENCHMARKS, NEIGHBOURHOODS, NONBLOCKING
+from unisono.core.vocabulary import COLLECTIVES, MICROBENCHMARKS, NEIGHBOURHOODS, NONBLOCKING, PERSISTENT
 from unisono.study.config import Study, parse_duration, parse_study, read_study, ready_made, ready_made_names
 
 SMALL = """
@@ -147,9 +147,11 @@ def test_a_kind_stands_for_all_of_its_collectives() -> None:
 
     assert asked("neighborhood") == list(NEIGHBOURHOODS)
     assert asked("iscan", "nonblocking")[0] == "iscan" and sorted(asked("iscan", "nonblocking")) == sorted(NONBLOCKING)
+    assert asked("persistent", "bcast_init") == list(PERSISTENT)
     blocking = asked("blocking")
-    assert "allreduce" in blocking and "barrier" in blocking and not {"iallreduce", "pingpong"} & set(blocking)
-    assert sorted(asked("all")) == sorted({*blocking, *NEIGHBOURHOODS, *NONBLOCKING})
+    assert "allreduce" in blocking and "barrier" in blocking
+    assert not {"iallreduce", "allreduce_init", "pingpong"} & set(blocking)
+    assert sorted(asked("all")) == sorted({*blocking, *NEIGHBOURHOODS, *NONBLOCKING, *PERSISTENT})
     assert set(COLLECTIVES) - set(asked("all")) == set(MICROBENCHMARKS)
     with pytest.raises(UserError, match="unknown collective 'blockin'; did you mean blocking"):
         asked("blockin")

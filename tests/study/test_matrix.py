@@ -80,3 +80,22 @@ def test_the_examples_of_the_documentation_can_be_planned() -> None:
     assert len(examples) == 2
     for example in examples:
         assert expand(parse_study(example, "study-files.md"), machine(cores=8, numa=2, nodes=4)).cases
+
+
+def test_persistent_collectives_are_left_out_where_the_mpi_has_none() -> None:
+    """With a sentence; a study of nothing else is refused with one."""
+
+    def of(*names: str) -> Study:
+        return parse_study(STUDY.replace('["bcast"]', str([*names]).replace("'", '"')), "s.toml")
+
+    here, old = machine(version="5.0.11"), machine(version="4.1.4")
+    assert [each.case.collective for each in expand(of("bcast", "bcast_init"), here).cases] == ["bcast", "bcast_init"]
+    found = expand(of("bcast", "bcast_init", "scan_init"), old)
+    assert [each.case.collective for each in found.cases] == ["bcast"]
+    (said,) = [note for note in found.notes if "persistent" in note]
+    assert said == (
+        "Open MPI 4.1.4 has no persistent collectives that can be measured (Open MPI 5 has them), so these are left "
+        "out: bcast_init, scan_init."
+    )
+    with pytest.raises(UserError, match=r"^Open MPI 4\.1\.4 has no persistent .* measured; Open MPI 5 has them"):
+        expand(of("bcast_init"), old)

@@ -12,7 +12,7 @@ from unisono.profile.recorded import is_nonblocking, measured_as
 COLLECTIVE = "collective"
 NONBLOCKING = "nonblocking collective"
 OTHER_COLLECTIVE = "other collective"
-"""A collective that no study measures, or a nonblocking one of whose calls' completion too little is known."""
+"""A persistent collective, or a nonblocking one of whose calls' completion too little is known."""
 FOLLOWED = 0.9
 """Of a nonblocking collective's calls: of fewer than these it is not known how long the program waited for them."""
 MESSAGES = "point-to-point"
@@ -44,7 +44,7 @@ def why_unmeasured(function: str) -> str:
     """Of an OTHER_COLLECTIVE."""
     if measured_as(function) in POSTED:
         return N_("how long the program waits for it is not in the profile")
-    return N_("persistent collectives are not measured")
+    return N_("how long the program waits for persistent collectives is not in the profile")
 
 
 def _followed(spot: HotSpot) -> bool:

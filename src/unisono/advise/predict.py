@@ -20,9 +20,10 @@ The model, kept simple on purpose:
   nothing and cannot be saved. How much of the wait is for ranks that come late is not known, as where waiting was not
   measured. Of a wait that is left over beside the computation, a change of the operation may take away, or add, as much
   as the whole operation changes: the interval holds both, and never a saving of more than was spent.
-- What is not measured (persistent collectives, messages, other ranks or sizes) is touched by a launch setting all the
-  same: a choice allows its time to change by `UNMEASURED` either way. That is an assumption and no knowledge: an
-  interval that could go either way and is mostly made of it, or is wider than `VAGUE`, is not told (`predictable`).
+- What is not measured, or not told by the profile (persistent collectives, messages, other ranks or sizes) is touched
+  by a launch setting all the same: a choice allows its time to change by `UNMEASURED` either way. That is an assumption
+  and no knowledge: an interval that could go either way and is mostly made of it, or is wider than `VAGUE`, is not told
+  (`predictable`).
 - Ends of hot spots are added as they are: a launch has one fate, so errors of its parts are not independent.
 """
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
-from unisono.core.vocabulary import INTEL, LIBNBC, MPICH, NEIGHBOURHOODS
+from unisono.core.vocabulary import DISPATCHED, INTEL, LIBNBC, MPICH, NEIGHBOURHOODS, PERSISTENT, blocking
 
-WITHOUT_SIZE = (
-    *("alltoallv", "alltoallw", "barrier", "gatherv", "scatterv"),
-    *("ialltoallv", "ialltoallw", "ibarrier", "igatherv", "iscatterv"),
-    *NEIGHBOURHOODS,
-    *(f"i{name}" for name in NEIGHBOURHOODS),
-)
+_EACH_ITS_OWN = ("alltoallv", "alltoallw", "barrier", "gatherv", "scatterv", *NEIGHBOURHOODS)
+WITHOUT_SIZE = tuple(name for name in DISPATCHED if blocking(name) in _EACH_ITS_OWN)
 """Collectives whose ranks know no size that all of them agree on: whoever chooses call by call has one rule for all."""
 
 ROOT_DISAGREES = ("gather", "scatter")
@@ -45,3 +41,10 @@ def all_or_none(setting: Mapping[str, str]) -> bool:
 def one_for_all(collective: str, setting: Mapping[str, str]) -> bool:
     """Whether the MPI's files can only name this algorithm for all sizes of the collective."""
     return setting.get("coll") in SIZED and collective not in SIZED[setting["coll"]]
+
+
+def in_files(collective: str, native: str, forms: Collection[str]) -> bool:
+    """Whether files of the MPI can name an algorithm of `native` for a collective. Open MPI has one parameter for a
+    nonblocking collective and its persistent form: it is not used where both were measured (`forms`), as what is
+    best for one would hold for the other, nor for the persistent form alone. Our library tells them apart."""
+    return native != LIBNBC or (collective not in PERSISTENT and f"{blocking(collective)}_init" not in forms)

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from unisono.core.interval import Interval
 from unisono.core.language import N_
-from unisono.core.vocabulary import COMBINING, NONBLOCKING, REDUCTIONS, Level, blocking
+from unisono.core.vocabulary import COMBINING, REDUCTIONS, WITH_REQUEST, Level, blocking
 
 
 class Proven(Protocol):
@@ -161,4 +161,4 @@ def _is_left_out(collective: str) -> bool:
 
 def _is_the_mpis(collective: str, level: str) -> bool:
     """Whether our library leaves it to the MPI: under `runs` a rule may give it a scan."""
-    return collective in NONBLOCKING or level != "runs"
+    return collective in WITH_REQUEST or level != "runs"

@@ -62,7 +62,6 @@ COLLECTIVES: dict[str, str] = {
 }
 """Every operation that is measured, and what its message size counts (the convention of IMB)."""
 
-
 MICROBENCHMARKS = ("pingpong", "allreduce5", "halo26", "exchange")
 """No collectives of MPI: measured when asked for, and never weighed against collectives."""
 
@@ -253,27 +252,42 @@ NONBLOCKING = (
 )
 """Nonblocking collectives: what is measured is the call and the wait for it, one after the other."""
 
+PERSISTENT = tuple(f"{name[1:]}_init" for name in NONBLOCKING)
+"""Persistent collectives, as the call that makes their request is named: what is measured is a start and the wait for
+it, one after the other."""
+
+COLLECTIVES |= {name: COLLECTIVES[name.removesuffix("_init")] for name in PERSISTENT}
+
+WITH_REQUEST = (*NONBLOCKING, *PERSISTENT)
+"""The collectives of which a program waits for a request."""
+
 KINDS = {
-    "blocking": tuple(name for name in COLLECTIVES if name not in (*MICROBENCHMARKS, *NEIGHBOURHOODS, *NONBLOCKING)),
+    "blocking": tuple(name for name in COLLECTIVES if name not in (*MICROBENCHMARKS, *NEIGHBOURHOODS, *WITH_REQUEST)),
     "neighborhood": NEIGHBOURHOODS,
     "nonblocking": NONBLOCKING,
+    "persistent": PERSISTENT,
 }
 """Words for several collectives at once, where a study names them."""
 
 POSTED_MOST = 32 << 10
-"""Bytes that a rank gives at most in a nonblocking collective that our library serves: a quarter of the arena in
-native/collectives/node/posts_memory.c."""
+"""Bytes that a rank gives at most in a nonblocking or persistent collective that our library serves: a quarter of the
+arena in native/collectives/node/posts_memory.c."""
 
 
 def blocking(collective: str) -> str:
     """The collective that blocks until it is over, and otherwise does the same."""
-    return collective[1:] if collective in NONBLOCKING else collective
+    return started(collective)[1:] if collective in WITH_REQUEST else collective
+
+
+def started(collective: str) -> str:
+    """Of a persistent collective the nonblocking one, which each of its starts is; others are themselves."""
+    return f"i{collective.removesuffix('_init')}" if collective in PERSISTENT else collective
 
 
 DISPATCHED = (
     *("allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "alltoallw", "barrier", "bcast", "exscan"),
     *("gather", "gatherv", *NEIGHBOURHOODS, "reduce", "reduce_scatter", "reduce_scatter_block"),
-    *("scan", "scatter", "scatterv", *NONBLOCKING),
+    *("scan", "scatter", "scatterv", *WITH_REQUEST),
 )
 """The collectives that our library can give to whatever its rules name (native/collectives/table.c)."""
 
@@ -290,7 +304,7 @@ REDUCTIONS = ("allreduce", "reduce", "reduce_scatter", "reduce_scatter_block")
 """The collectives of which this can be promised."""
 
 COMBINING = (*REDUCTIONS, "scan", "exscan")
-"""The collectives that combine elements; their nonblocking forms do so, too."""
+"""The collectives that combine elements; their nonblocking and persistent forms do so, too."""
 
 IMPORTED = "imported"
 """The method of a study that other benchmarks measured; how its ranks started together is not known."""

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from unisono.core.by_size import all_or_none, one_for_all, undivided
+from unisono.core.by_size import all_or_none, in_files, one_for_all, undivided
 from unisono.core.interval import Interval
 from unisono.core.vocabulary import (
     CALL_SCOPE,
@@ -124,6 +124,8 @@ def calls_of(table: Table, launch: Setting) -> list[Setting]:
 
 def _native(table: Table, launch: Setting, native: str) -> list[Setting]:
     forced = launch.without("coll") | {"coll": native}
+    if not in_files(table.case.collective, native, table.forms):
+        return []
     base = base_of(table, launch)
     if launch.get("coll") != native and (base is None or "coll" in base or forced in table):
         return []

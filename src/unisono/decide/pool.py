@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
 import scipy
@@ -71,7 +72,7 @@ def pooled(table: Table, margin: float) -> Table:
                 rows[part | call] = np.where(launches[None, :], together[:, position], np.nan)
     kept = tuple(sorted(setting for setting, logs in rows.items() if np.isfinite(logs).any()))
     logs = np.stack([rows[setting] for setting in kept])
-    return Table(table.case, table.sizes, kept, table.launches, table.rounds, logs, table.weights)
+    return replace(table, settings=kept, logs=logs)
 
 
 def apart(table: Table, margin: float) -> set[Setting]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
 from typing import TypeVar
@@ -32,6 +32,8 @@ class Table:
     """Natural logarithm of seconds, settings x sizes x launches; NaN where not measured."""
     weights: Floats
     """How much each size counts in a mean over sizes; sums to 1."""
+    forms: frozenset[str] = frozenset()
+    """The collectives that were measured on the same ranks."""
 
     def row(self, setting: Setting) -> int:
         """Raises KeyError when the setting was not measured."""
@@ -68,7 +70,11 @@ def tables(samples: Iterable[Sample], statistic: str) -> dict[Case, Table]:
     for number, each in enumerate(cases):
         own = by_case[ends[number] : ends[number + 1]]
         found[each] = _table(each, settings, setting[own], size[own], launch[own], round_[own], seconds[own])
-    return found
+    return {each: replace(table, forms=_beside(each, cases)) for each, table in found.items()}
+
+
+def _beside(case: Case, cases: Iterable[Case]) -> frozenset[str]:
+    return frozenset(one.collective for one in cases if (one.nodes, one.ppn) == (case.nodes, case.ppn))
 
 
 def in_order(samples: Sequence[Sample]) -> list[Sample]:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 
 from unisono.core.errors import UserError
 from unisono.core.language import _
-from unisono.core.vocabulary import DISPATCHED, REPRODUCIBLE
+from unisono.core.vocabulary import DISPATCHED, PERSISTENT, REPRODUCIBLE, started
 from unisono.parameters.spelling import of_implementation
 
 HEADER = "unisono-rules 1"
@@ -58,12 +58,13 @@ class Rules:
     reproducible: str | None = None
 
     def find(self, collective: str, nodes: int, ppn: int, size: int) -> tuple[str, ...]:
-        """What the library uses for a call: rules for just these ranks go before those for any; ("mpi",) without."""
+        """What the library uses for a call: rules for just these ranks go before those for any; ("mpi",) without. A
+        persistent collective without a rule has that of the nonblocking form."""
         for at in ((str(nodes), str(ppn)), (str(nodes), "*"), ("*", str(ppn)), ("*", "*")):
             for rule in self.rules:
                 if (rule.collective, rule.nodes, rule.ppn) == (collective, *at) and rule.covers(size):
                     return rule.use
-        return ("mpi",)
+        return self.find(started(collective), nodes, ppn, size) if collective in PERSISTENT else ("mpi",)
 
 
 def write(rules: Rules, comments: Sequence[str] = ()) -> str:

@@ -39,7 +39,7 @@ Put = Callable[[Sequence[str]], Line]
 """From the command line of a launch to the one that puts our library into its ranks."""
 
 _ROW = re.compile(
-    r"^unisono:\s+(?P<collective>[a-z]+)\s+(?P<first>any|\d+)(\.\.(?P<last>\d+))?\s+(?P<word>\S+)\s+(?P<calls>\d+)\s*$",
+    r"^unisono:\s+(?P<collective>[a-z_]+)\s+(?P<first>any|\d+)(\.\.(?P<last>\d+))?\s+(?P<word>\S+)\s+(?P<calls>\d+)\s*$",
     re.MULTILINE,
 )
 _MOST_BYTES = 64 << 20

@@ -11,7 +11,9 @@ from unisono.core.vocabulary import (
     DISPATCHED,
     LEFT_TO_THE_MPI,
     LIBNBC,
+    PERSISTENT,
     is_ours,
+    started,
 )
 from unisono.export import dispatch
 from unisono.export.compiled import algorithm_number
@@ -51,7 +53,8 @@ def _rules(collective: str, plan: Plan, mpi: Mpi, notes: list[str]) -> list[disp
     # What the MPI serves by its own files is left to it.
     named = sorted(plan.rules_for(collective), key=lambda rule: rule.first)
     named = [rule for rule in named if rule.call.get("coll") not in LEFT_TO_THE_MPI]
-    if not any(rule.call for rule in named):
+    shadowed = _shadowed(collective, plan)
+    if not any(rule.call for rule in named) and not shadowed:
         return []
     if collective in WITHOUT_SIZE and replace(plan, rules=tuple(named)).tells_sizes_apart(collective):
         notes.append(
@@ -62,8 +65,28 @@ def _rules(collective: str, plan: Plan, mpi: Mpi, notes: list[str]) -> list[disp
         )
         return []
     if collective in WITHOUT_SIZE:
-        named = [replace(named[0], first=0, last=None)]
-    return [_rule(rule, plan, mpi, notes) for rule in named if rule.call]
+        named = [replace(rule, first=0, last=None) for rule in named[:1]]
+    found = [_rule(rule, plan, mpi, notes) for rule in named if rule.call]
+    return [*found, *_left_to_the_mpi(collective, plan, found)] if shadowed else found
+
+
+def _shadowed(collective: str, plan: Plan) -> bool:
+    """Whether the library would serve a persistent collective that was measured by rules of the nonblocking form where
+    it has none of its own."""
+    named = any(rule.call for rule in plan.rules_for(started(collective)))
+    return collective in PERSISTENT and collective in plan.gain and named
+
+
+def _left_to_the_mpi(collective: str, plan: Plan, found: Sequence[dispatch.Rule]) -> list[dispatch.Rule]:
+    """Rules that say so of all sizes that have no other."""
+    rules, first = [], 0
+    for rule in found:
+        if rule.first > first:
+            rules.append(dispatch.Rule(collective, str(plan.nodes), str(plan.ppn), first, rule.first - 1, ("mpi",)))
+        if rule.last is None:
+            return rules
+        first = rule.last + 1
+    return [*rules, dispatch.Rule(collective, str(plan.nodes), str(plan.ppn), first, None, ("mpi",))]
 
 
 def _rule(rule: Rule, plan: Plan, mpi: Mpi, notes: list[str]) -> dispatch.Rule:

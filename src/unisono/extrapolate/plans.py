@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from statistics import fmean
 
-from unisono.core.by_size import one_for_all, undivided
+from unisono.core.by_size import in_files, one_for_all, undivided
 from unisono.core.errors import UserError
 from unisono.core.interval import Interval
 from unisono.core.language import N_, _
@@ -219,7 +219,7 @@ def _candidate(
     rules: list[Rule] = []
     picks: list[Pick] = []
     for collective, known in collectives.items():
-        usable = _usable(known.models, collective, launch, scope)
+        usable = _usable(known.models, collective, launch, scope, collectives)
         usable = {s: m for s, m in usable.items() if s.get("algorithm") != TWO_RANKS or nodes * ppn == 2}
         found = _picks(usable, Case(collective, nodes, ppn), known, base)
         several = {one.setting for one in found}
@@ -243,13 +243,13 @@ def _picks(models: Mapping[Setting, Predictor], case: Case, known: _Known, base:
 
 
 def _usable(
-    models: Mapping[Setting, Predictor], collective: str, launch: Setting, scope: Sequence[str]
+    models: Mapping[Setting, Predictor], collective: str, launch: Setting, scope: Sequence[str], forms: Collection[str]
 ) -> dict[Setting, Predictor]:
     """What a plan's rules may name, as for measured plans (decide.plans): algorithms of coll/tuned where that serves,
     or of MPICH or Intel MPI; where our library carries it out, whatever was switched inside the launches, too; else
     the launch setting alone."""
     base = as_measured(launch)
-    native = [base | {"coll": name} for name in NATIVE]
+    native = [base | {"coll": name} for name in NATIVE if in_files(collective, name, forms)]
     # Where it serves anyway, asking for it is folded into asking for nothing, and was never measured.
     serving = [forced for forced in native if base == forced or ("coll" not in base and forced not in models)]
     found = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict, Field
 
 from unisono import mpi as families
+from unisono.core.version import at_least
 from unisono.mpi.family import Family
 from unisono.mpi.launchers import step
 from unisono.mpi.launchers.launcher import Launcher
@@ -84,6 +85,11 @@ class Mpi(_Model):
     def starter(self) -> Launcher:
         """Whose options a command line takes that starts ranks."""
         return step.LAUNCHER if self.launcher else self.traits.LAUNCHER
+
+    @property
+    def has_persistent(self) -> bool:
+        """Whether it has persistent collectives (MPI_Allreduce_init) that can be used."""
+        return at_least(self.version, self.traits.PERSISTENT_FROM)
 
     @property
     def binds(self) -> bool:

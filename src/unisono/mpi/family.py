@@ -92,6 +92,10 @@ class Family(Protocol):
     """The value of `coll` in a rule that names an algorithm of this MPI itself."""
     NONBLOCKING_OF: str | None
     """The same for a nonblocking collective."""
+    PERSISTENT_OF: str | None
+    """The same for a persistent collective."""
+    PERSISTENT_FROM: str
+    """The first version whose persistent collectives can be used."""
     LIBRARY: str
     """Number of its main library: libmpi.so.40."""
     VERSION_IN_LUA: str

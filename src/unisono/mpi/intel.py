@@ -33,6 +33,8 @@ PRESET_FILE = True
 SHOWN_BY: Literal["verbosity", "tripwires", "start"] = "start"
 ALGORITHMS_OF: str | None = "intel"
 NONBLOCKING_OF: str | None = "intel"
+PERSISTENT_OF: str | None = None
+PERSISTENT_FROM = "2021"
 PRESETS = {
     "allgather": 6,
     "allgatherv": 5,

@@ -15,6 +15,7 @@ from unisono.core.vocabulary import (
     LEFT_TO_THE_MPI,
     MPICH,
     NONBLOCKING,
+    PERSISTENT,
     PRELOAD,
     Setting,
     call_part,
@@ -237,9 +238,16 @@ def _for_a_launch(setting: Mapping[str, str], mpi: Mpi) -> dict[str, str]:
     return {name: value for each in having for name, value in _forcing(setting, each, mpi).items()}
 
 
+def whose_algorithms(collective: str, mpi: Mpi) -> str | None:
+    """The value of `coll` in a rule that names an algorithm of the MPI itself for a collective."""
+    if collective in PERSISTENT:
+        return mpi.traits.PERSISTENT_OF
+    return mpi.traits.NONBLOCKING_OF if collective in NONBLOCKING else mpi.traits.ALGORITHMS_OF
+
+
 def _forcing(part: Mapping[str, str], collective: str, mpi: Mpi) -> dict[str, str]:
     """The MPI's own variables that give an algorithm to a collective."""
-    whose = mpi.traits.NONBLOCKING_OF if collective in NONBLOCKING else mpi.traits.ALGORITHMS_OF
+    whose = whose_algorithms(collective, mpi)
     known = mpi.algorithms.get(collective, {}) if part.get("coll") == whose else {}
     name = part.get("algorithm", "")
     if name not in known or "segment" in part:

@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from unisono.core.language import N_
-from unisono.core.vocabulary import COLLECTIVES, MICROBENCHMARKS, NONBLOCKING
+from unisono.core.vocabulary import COLLECTIVES, MICROBENCHMARKS, WITH_REQUEST
 from unisono.results.found import Found, Row
 from unisono.results.lines import complete_lines, count, positive
 
@@ -18,7 +18,7 @@ _BANNERS = ("Intel(R) MPI Benchmarks", "Intel (R) MPI Benchmark")
 _BENCHMARK = re.compile(r"#?\s*Benchmarking\s+(\S+)\s*")
 _RANKS = re.compile(r"#?\s*#processes\s*=\s*([0-9]{1,9})\s*")
 _SLOWEST = "t_max[usec]"
-_BARE = {name: name for name in COLLECTIVES if name not in (*MICROBENCHMARKS, *NONBLOCKING, "reduce_scatter_block")}
+_BARE = {name: name for name in COLLECTIVES if name not in (*MICROBENCHMARKS, *WITH_REQUEST, "reduce_scatter_block")}
 
 
 def recognises(text: str) -> bool:

@@ -8,7 +8,7 @@ from collections import defaultdict
 import numpy as np
 
 from unisono.core.language import N_
-from unisono.core.vocabulary import COLLECTIVES, MICROBENCHMARKS, NONBLOCKING
+from unisono.core.vocabulary import COLLECTIVES, MICROBENCHMARKS, WITH_REQUEST
 from unisono.results.found import Found, Row
 from unisono.results.lines import complete_lines, count, positive
 
@@ -19,7 +19,7 @@ _KEY = re.compile(r"#@(\w+)=(.*)")
 _TIME = ("runtime_sec", "median_sec", "median_runtime_sec", "mean_sec", "mean_runtime_sec")
 """The column that is taken: the first that is there."""
 _SIZE = ("count", "msize")
-_NAMES = {f"mpi_{name}": name for name in COLLECTIVES if name not in (*MICROBENCHMARKS, *NONBLOCKING)}
+_NAMES = {f"mpi_{name}": name for name in COLLECTIVES if name not in (*MICROBENCHMARKS, *WITH_REQUEST)}
 
 
 def recognises(text: str) -> bool:

@@ -23,9 +23,9 @@ from unisono.core.vocabulary import (
     DISPATCHED,
     EXACT,
     NEIGHBOURHOODS,
-    NONBLOCKING,
     SIMULATED,
     UNISONO,
+    WITH_REQUEST,
     Case,
     Setting,
 )
@@ -40,7 +40,7 @@ from unisono.study.rows import OBJECT
 from unisono.study.store import Statistics, Store
 
 SELECTORS = ("ompi", "mpich", "mvapich2", "impi")
-COLLECTIVES = tuple(name for name in DISPATCHED if name not in ("barrier", *NEIGHBOURHOODS, *NONBLOCKING))
+COLLECTIVES = tuple(name for name in DISPATCHED if name not in ("barrier", *NEIGHBOURHOODS, *WITH_REQUEST))
 RANKS_MOST = 1 << 14
 FLAT_MOST = 2048
 """Ranks of an alltoall: beyond, the messages of the default alone, one for each pair of ranks, are too many."""

@@ -16,7 +16,7 @@ from unisono.core.vocabulary import (
     CALL_SCOPE,
     DEFAULT,
     INTEL,
-    NONBLOCKING,
+    PERSISTENT,
     REDUCTIONS,
     UNISONO,
     USUAL,
@@ -36,6 +36,7 @@ from unisono.parameters.availability import available_values
 from unisono.parameters.defaults import default_component
 from unisono.parameters.folding import fold
 from unisono.parameters.known import require_known
+from unisono.parameters.spelling import require_mpi, whose_algorithms
 from unisono.parameters.values import require_value
 from unisono.study.config import Study, ready_made_names
 from unisono.study.memory import largest_size
@@ -92,6 +93,7 @@ def expand(
     """
     notes: dict[str, None] = {}
     study = _of_this_mpi(study, machine, notes)
+    collectives = _measurable(study.cases.collectives, machine, notes)
     notes.update(dict.fromkeys(left_out.notes(machine)))
     if study.method.reproducible is not None:
         notes.update(dict.fromkeys(_reproducible(study.method.reproducible, study.cases.collectives)))
@@ -104,7 +106,7 @@ def expand(
     for nodes, words in itertools.product(study.cases.nodes, study.cases.ppn):
         ppn = machine.cores if words == "cores" else words
         _check_fits(study, machine, nodes, ppn)
-        for collective in study.cases.collectives:
+        for collective in collectives:
             if nodes * ppn < 2:
                 raise UserError(_("one rank has nobody to communicate with: ask for a ppn of 2 or more, or more nodes"))
             case = Case(collective, nodes, ppn)
@@ -118,6 +120,25 @@ def expand(
                 CaseMatrix(case, _sizes(study, machine, case, notes), tuple(settings), study.measure.condition)
             )
     return Matrix(tuple(cases), tuple(notes), _switched(scope, machine, cases))
+
+
+def _measurable(collectives: Sequence[str], machine: Machine, notes: dict[str, None]) -> Sequence[str]:
+    """Without persistent ones where this MPI has none that can be used. Raises UserError where no other is left."""
+    mpi = machine.mpi
+    named = [name for name in collectives if name in PERSISTENT]
+    if not named or mpi is None or mpi.has_persistent:
+        return collectives
+    kept = [name for name in collectives if name not in named]
+    if not kept:
+        sentence = _("{name} {version} has no persistent collectives that can be measured; {name} {first} has them")
+        raise UserError(sentence.format(name=mpi.name, version=mpi.version, first=mpi.traits.PERSISTENT_FROM))
+    said = N_(
+        "{name} {version} has no persistent collectives that can be measured ({name} {first} has them), so these are "
+        "left out: {names}."
+    )
+    first = mpi.traits.PERSISTENT_FROM
+    notes[said.format(name=mpi.name, version=mpi.version, first=first, names=", ".join(named))] = None
+    return kept
 
 
 def _reproducible(level: Level, collectives: Sequence[str]) -> list[str]:
@@ -271,7 +292,7 @@ def _call_settings(study: Study, machine: Machine, collective: str) -> Iterator[
     wanted = study.parameters
     components = _values("coll", wanted.get("coll", []), machine, collective)
     yield from (Setting({"coll": component}) for component in components if component != UNISONO)
-    whose = machine.traits.NONBLOCKING_OF if collective in NONBLOCKING else machine.traits.ALGORITHMS_OF
+    whose = whose_algorithms(collective, require_mpi(machine))
     segments = wanted.get("segment", []) if whose == "tuned" else []
     for algorithm in _values("algorithm", wanted.get("algorithm", []), machine, collective):
         if algorithm.startswith(PREFIX):

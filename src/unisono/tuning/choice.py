@@ -12,7 +12,7 @@ from unisono.core.errors import UserError
 from unisono.core.interval import Interval
 from unisono.core.language import N_, _
 from unisono.core.sizes import format_size
-from unisono.core.vocabulary import NONBLOCKING, POSTED_MOST, Setting, is_ours
+from unisono.core.vocabulary import POSTED_MOST, WITH_REQUEST, Setting, blocking, is_ours
 from unisono.tuning import choosing
 from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import Plan, Rule
@@ -184,7 +184,7 @@ def lookup(
         )
         notes.append(sentence.format(collective=collective))
         rule = None
-    if rule is not None and is_ours(rule.call) and collective in NONBLOCKING:
+    if rule is not None and is_ours(rule.call) and collective in WITH_REQUEST:
         notes += _too_long(collective, size, nodes * ppn)
     return Lookup(collective, nodes, ppn, size, plan, rule, tuple(notes), tuning.simulated)
 
@@ -194,13 +194,15 @@ def _is_tuneds(rule: Rule) -> bool:
 
 
 def _too_long(collective: str, size: int, ranks: int) -> list[str]:
-    gives_to_each = collective in {"ialltoall", "iscatter", "ireduce_scatter_block"}  # whose size is that of a block
+    # Of these the size is that of a block.
+    gives_to_each = blocking(collective) in {"alltoall", "scatter", "reduce_scatter_block"}
     if collective in WITHOUT_SIZE:  # long blocks go in messages
         return []
     if size * (ranks if gives_to_each else 1) <= POSTED_MOST:
         return []
     sentence = N_(
-        "our library serves nonblocking collectives only if a rank gives at most {most}, so the MPI serves this one"
+        "our library serves nonblocking and persistent collectives only if a rank gives at most {most}, so the MPI "
+        "serves this one"
     )
     return [sentence.format(most=format_size(POSTED_MOST))]
 

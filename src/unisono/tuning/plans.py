@@ -15,7 +15,18 @@ from unisono.core.fields import Collective, Count, SettingField, Size
 from unisono.core.interval import Interval
 from unisono.core.language import _
 from unisono.core.sizes import format_size
-from unisono.core.vocabulary import CALL_SCOPE, DISPATCHED, NATIVE, PRELOAD, UNISONO, Setting, is_ours
+from unisono.core.vocabulary import (
+    CALL_SCOPE,
+    DISPATCHED,
+    LIBNBC,
+    NATIVE,
+    PERSISTENT,
+    PRELOAD,
+    UNISONO,
+    Setting,
+    is_ours,
+    of_libnbc,
+)
 from unisono.tuning.names import check_value_names
 
 Basis = Literal["measured", "predicted"]
@@ -222,6 +233,13 @@ def _served(plan: Plan) -> Plan:
                 _('{collective}: as_fast is for algorithms with coll = "{ours}", beside one in call').format(
                     collective=rule.collective, ours=UNISONO
                 )
+            )
+        if of_libnbc(rule.call) and rule.collective in PERSISTENT and not plan.needs_library:
+            raise ValueError(
+                _(
+                    '{collective}: coll = "{libnbc}" needs {name} = "{ours}" in the plan\'s launch, because Open MPI '
+                    "has no parameter for the persistent form alone"
+                ).format(collective=rule.collective, libnbc=LIBNBC, ours=UNISONO, name=PRELOAD)
             )
         if is_ours(rule.call) and rule.collective not in DISPATCHED:
             raise ValueError(

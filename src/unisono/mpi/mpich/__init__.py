@@ -34,6 +34,9 @@ PRESET_FILE = False
 SHOWN_BY: Literal["verbosity", "tripwires", "start"] = "tripwires"
 ALGORITHMS_OF: str | None = "mpich"
 NONBLOCKING_OF: str | None = "mpich"
+PERSISTENT_OF: str | None = None
+PERSISTENT_FROM = "4.1"
+"""Those of MPICH 4.0 fail when they are started again (tried on 4.0.2)."""
 LIBRARY = "12"
 VERSION_IN_LUA = r"HYDRA build details:%s+Version:%s+(%S+)"
 VERSION_IN_TCL = r"HYDRA build details:\s+Version:\s+(\S+)"

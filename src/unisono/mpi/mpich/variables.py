@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from unisono.core.asking import ask
-from unisono.core.vocabulary import DISPATCHED
+from unisono.core.vocabulary import DISPATCHED, PERSISTENT
 from unisono.mpi.cvars import BY_NODES, algorithm_variable, device_variable
 
 _PROBE = Path(__file__).with_name("probe.py")
@@ -25,7 +25,7 @@ def algorithms(path: Path) -> tuple[dict[str, dict[str, int]], dict[str, dict[st
 
     Both are empty where the library does not answer.
     """
-    names = {algorithm_variable(collective): collective for collective in DISPATCHED}
+    names = {algorithm_variable(collective): collective for collective in DISPATCHED if collective not in PERSISTENT}
     found = _values(str(path), path.stat().st_mtime_ns, (*names, *_DECIDES_BEFORE))
     values = {name: found[name] for name in _DECIDES_BEFORE if found.get(name)}
     if len(values) < len(_DECIDES_BEFORE):

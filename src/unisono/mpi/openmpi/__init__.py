@@ -13,7 +13,7 @@ from unisono.core.asking import ask
 from unisono.core.errors import UserError
 from unisono.core.language import N_, _
 from unisono.core.version import at_least
-from unisono.core.vocabulary import NONBLOCKING
+from unisono.core.vocabulary import PERSISTENT, WITH_REQUEST, started
 from unisono.mpi.family import Installation, Place
 from unisono.mpi.found import Found, beside, find_mpicc
 from unisono.mpi.launchers import mpirun
@@ -43,6 +43,9 @@ PRESET_FILE = False
 SHOWN_BY: Literal["verbosity", "tripwires", "start"] = "verbosity"
 ALGORITHMS_OF: str | None = "tuned"
 NONBLOCKING_OF: str | None = "libnbc"
+PERSISTENT_OF: str | None = "libnbc"
+PERSISTENT_FROM = "5"
+"""Open MPI 4.1 has them by other names (MPIX_Allreduce_init)."""
 LIBRARY = "40"
 VERSION_IN_LUA = r"%(Open[ %a]*%)%s+v?(%S+)"
 VERSION_IN_TCL = r"\(Open[ A-Za-z]*\)\s+v?(\S+)"
@@ -73,6 +76,8 @@ def describe(launcher: str, version: str, mpicc: str | None) -> Found:
     listing = _everything(info)
     components = ompi_info.parse_components(listing)
     version = ompi_info.parse_value(listing, "ompi:version:full") or version
+    if at_least(version, PERSISTENT_FROM):
+        algorithms |= {name: algorithms[started(name)] for name in PERSISTENT if started(name) in algorithms}
     return Found(
         version=version,
         mpirun=launcher,
@@ -136,11 +141,12 @@ def sweep_words(mpi: Installation) -> dict[str, str]:
 
 
 def forcing(collective: str, algorithm: str) -> dict[str, str]:
-    """Of nonblocking collectives; those of coll/tuned are switched while a communicator is copied.
+    """Of nonblocking and persistent collectives; those of coll/tuned are switched while a communicator is copied.
 
     The variable is read in every call (tried on 4.1.4 and 5.0.11), and takes the algorithm's name from a command line.
+    A call that makes a persistent request reads that of the nonblocking form (5.0.11).
     """
-    return {f"coll_libnbc_{collective}_algorithm": algorithm} if collective in NONBLOCKING else {}
+    return {f"coll_libnbc_{started(collective)}_algorithm": algorithm} if collective in WITH_REQUEST else {}
 
 
 def parameters(mpirun: str) -> Mapping[str, McaParameter] | None:
