@@ -43,10 +43,18 @@ uint16_t completion_take(int count, const void *requests, bool fortran)
     return first;
 }
 
-/* Requests of nonblocking collectives are never persistent: one that is complete is no more (MPI 4.1, 3.7.3 and 6.12). */
+/* As a program's call comes by: those of starts that are not the MPI library's are asked for, too. */
+int on_Request_get_status(MPI_Request request, int *flag, MPI_Status *status);
+
+/* Requests of nonblocking collectives are never persistent: one that is complete is no more (MPI 4.1, 3.7.3 and 6.12). A persistent one
+ * stays, and is inactive. */
 static bool complete(const struct pending *pending, const void *requests, bool fortran)
 {
-    return request_handle(requests, pending->place, fortran) == MPI_REQUEST_NULL;
+    MPI_Request handle = request_handle(requests, pending->place, fortran);
+    int over = 0;
+    if (handle == MPI_REQUEST_NULL || !pending->persists)
+        return handle == MPI_REQUEST_NULL;
+    return on_Request_get_status(handle, &over, MPI_STATUS_IGNORE) == MPI_SUCCESS && over;
 }
 
 void completion_divide(uint16_t awaited, const void *requests, bool fortran, int done, uint64_t ticks, uint32_t cell)
@@ -55,11 +63,16 @@ void completion_divide(uint16_t awaited, const void *requests, bool fortran, int
     uint32_t parts = done > 0 && (uint32_t)done < active ? (uint32_t)done : active;
     uint64_t part = ticks / (parts > 0 ? parts : 1), completed = 0, theirs = 0;
     uint16_t next;
+    /* A persistent one may be over without the program having been told: of those so many count as it was told of. */
+    int told = done;
+    for (uint16_t number = awaited; number != PENDING_NONE; number = pending_at(number)->next)
+        told -= !pending_at(number)->persists && complete(pending_at(number), requests, fortran);
     for (uint16_t number = awaited; number != PENDING_NONE; number = next) {
         const struct pending *pending = pending_at(number);
         struct origin origin = pending->origin;
         next = pending->next;
-        bool over = complete(pending, requests, fortran);
+        bool over = (!pending->persists || told > 0) && complete(pending, requests, fortran);
+        told -= over && pending->persists;
         if ((over || done <= 0) && cell != TABLE_NO_CELL && record_complete(&origin, over, part)) {
             completed += over;
             theirs += part;

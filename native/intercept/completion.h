@@ -1,5 +1,5 @@
-/* How long the program waits for its nonblocking collectives: the time of calls that complete requests goes to the calls
- * that began what they wait for.
+/* How long the program waits for its nonblocking and persistent collectives: the time of calls that complete requests goes
+ * to the calls that began what they wait for, or made its request.
  *
  * Such a call's time is divided equally among the requests that it completed, or, if it completed none (MPI_Test and its
  * like), among all that it was given. The parts of nonblocking collectives are counted with the calls that began them,

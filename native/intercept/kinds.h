@@ -41,7 +41,7 @@ static inline void kind_posted(enum function function, const struct span *span, 
 {
     uint32_t cell = record_call(function, group->shape, &amount, span);
     if (cell != TABLE_NO_CELL && request != MPI_REQUEST_NULL)
-        pending_add(request, &(struct origin){cell, record_slab(), record_epoch()});
+        pending_add(request, &(struct origin){cell, record_slab(), record_epoch()}, false);
 }
 
 static inline void kind_collective(enum function function, const struct span *span, const struct group *group,
@@ -50,13 +50,35 @@ static inline void kind_collective(enum function function, const struct span *sp
     record_call(function, group->shape, &amount, span);
 }
 
-/* A persistent request was made: its bytes move when it is started. */
+/* The request of a persistent collective was made: its bytes move when it is started. */
 static inline void kind_persistent(enum function function, const struct span *span, int32_t shape, struct amount amount,
                                    int target, MPI_Request made)
 {
     struct amount still = amount_of(amount.size, 0, 0);
-    record_call(function, shape, &still, span);
-    request_add(made, &(struct request){.amount = amount, .shape = shape, .target = target});
+    uint32_t cell = record_call(function, shape, &still, span);
+    request_add(made, &(struct request){.amount = amount,
+                                        .shape = shape,
+                                        .target = target,
+                                        .collective = cell != TABLE_NO_CELL,
+                                        .origin = {cell, record_slab(), record_epoch()}});
+}
+
+/* Persistent collectives were started: their parts of that call's time go to the calls that made the requests, and so will
+ * those of what completes them. */
+static inline void kind_started(uint32_t cell, const struct span *span, int count, const void *requests, bool fortran)
+{
+    const uint64_t part = ticks_between(span->start, span->end) / (uint64_t)count;
+    uint64_t theirs = 0;
+    for (int i = 0; i < count; i++) {
+        struct request one;
+        MPI_Request handle = request_handle(requests, i, fortran);
+        if (!request_find(handle, &one) || !one.collective || !record_complete(&one.origin, 0, part))
+            continue;
+        theirs += part;
+        pending_add(handle, &one.origin, true);
+    }
+    if (theirs > 0)
+        record_complete(&(struct origin){cell, record_slab(), record_epoch()}, 0, theirs);
 }
 
 /* The same of a message: starting it is posting it. */
@@ -224,11 +246,13 @@ static inline void kind_start(enum function function, const struct span *span, i
                                            .message = true,
                                            .envelope = {.peer = MESSAGE_OPEN}};
     struct request all = {.amount = amount_none(), .shape = NOT_KNOWN, .target = REQUEST_NO_TARGET};
+    bool any = false;
     for (int i = 0; i < count; i++) {
         struct request one;
         MPI_Request handle = request_handle(requests, i, fortran);
         if (!request_find(handle, &one))
             one = unknown;
+        any = any || one.collective;
         if (one.message)
             message_started(&one.envelope, span->start, span->end, handle);
         if (one.target != REQUEST_NO_TARGET)
@@ -238,7 +262,9 @@ static inline void kind_start(enum function function, const struct span *span, i
         all.amount.sent = amount_sum(all.amount.sent, one.amount.sent);
         all.amount.received = amount_sum(all.amount.received, one.amount.received);
     }
-    record_call(function, all.shape, &all.amount, span);
+    uint32_t cell = record_call(function, all.shape, &all.amount, span);
+    if (any && cell != TABLE_NO_CELL)
+        kind_started(cell, span, count, requests, fortran);
 }
 
 /* One-sided: to or from a target; MPI_PROC_NULL is none. */

@@ -67,7 +67,7 @@ static void enter(uint16_t number)
     __atomic_store_n(&pending_count, pending_count + 1, __ATOMIC_RELAXED);
 }
 
-void pending_add(MPI_Request handle, const struct origin *origin)
+void pending_add(MPI_Request handle, const struct origin *origin, bool persists)
 {
     for (int i = 0; i < commons; i++)
         if (common[i] == handle)
@@ -76,12 +76,14 @@ void pending_add(MPI_Request handle, const struct origin *origin)
     uint16_t *known = link_of(handle), number = unused;
     if (known != NULL) { /* that one was completed where nobody saw it */
         pool[*known].origin = *origin;
+        pool[*known].persists = persists;
     } else if (number == PENDING_NONE) {
         pending_lost++;
     } else {
         unused = pool[number].next;
         pool[number].handle = handle;
         pool[number].origin = *origin;
+        pool[number].persists = persists;
         enter(number);
     }
     unlock();

@@ -1,4 +1,4 @@
-/* Nonblocking collectives that are under way: whose requests are theirs, and where the call that began each is counted.
+/* Nonblocking collectives that are under way, and persistent ones that were started: whose requests are theirs, and where the call that began each is counted.
  *
  * A pool of entries, found by their requests' handles. Who completes requests takes out those it waits for, and puts back
  * what it did not complete: while they are out nobody finds them, so that a handle which the MPI library gives to the next
@@ -22,6 +22,7 @@ struct origin {
 struct pending {
     MPI_Request handle;
     struct origin origin;
+    bool persists;   /* its handle stays when it is complete */
     int32_t place;   /* while it is out: among the requests of the call that took it out, */
     uint32_t active; /* of which so many are not MPI_REQUEST_NULL (of the first in its list), */
     uint32_t epoch;  /* and which began then (likewise; see origin) */
@@ -39,7 +40,7 @@ extern uint32_t pending_count;
 /* Begun when the pool was empty: how long the program waits for them is not known. */
 extern uint64_t pending_lost;
 
-void pending_add(MPI_Request handle, const struct origin *origin);
+void pending_add(MPI_Request handle, const struct origin *origin, bool persists);
 
 /* Take it out, to the head of a list; whether it was there. */
 bool pending_take(MPI_Request handle, int32_t place, uint16_t *list);

@@ -8,6 +8,7 @@
 
 #include "amount.h"
 #include "message.h"
+#include "pending.h"
 
 enum { REQUESTS_MOST = 1 << 14, REQUEST_NO_TARGET = -2 };
 
@@ -17,6 +18,8 @@ struct request {
     int target;   /* of a send, in MPI_COMM_WORLD; NOT_KNOWN: not in it; REQUEST_NO_TARGET: no send */
     bool message; /* point to point, with ... */
     struct envelope envelope;
+    bool collective; /* which was made there: */
+    struct origin origin;
 };
 
 /* Beyond REQUESTS_MOST / 2 at a time a request is not remembered, and starting it has no bytes. */

@@ -51,7 +51,7 @@ struct path {
 };
 
 /* Beside a cell. Of a nonblocking collective: the calls of it that are complete, and the ticks that the program waited for
- * them, in calls of other cells. Of a call that completes requests: those that it completed, and their part of its ticks. */
+ * them, in calls of other cells; of one that makes a persistent request its starts, and the ticks of these and the waits. Of a call that completes requests: those that it completed, and their part of its ticks. */
 struct completion {
     uint64_t calls;
     uint64_t time;

@@ -11,7 +11,7 @@ static MPI_Request handle(int i)
 
 static void add(int i, uint32_t cell)
 {
-    pending_add(handle(i), &(struct origin){cell, (uint32_t)i % 16, 7});
+    pending_add(handle(i), &(struct origin){cell, (uint32_t)i % 16, 7}, false);
 }
 
 /* Whether it was there, with this cell. */

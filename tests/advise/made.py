@@ -8,7 +8,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unisono.profile.recorded import PAIR, UNKNOWN, Comm, Frame, Origin, Path, Profile, blank, is_nonblocking
+from unisono.profile.recorded import (
+    PAIR,
+    UNKNOWN,
+    Comm,
+    Frame,
+    Origin,
+    Path,
+    Profile,
+    blank,
+    is_nonblocking,
+    is_persistent,
+)
 
 RANKS = 4
 
@@ -27,6 +38,8 @@ class Call:
     waiting: float = math.nan
     completion: float = math.nan
     """Waited for a nonblocking collective in other calls; of such a call, what of its time is that."""
+    starts: int = 0
+    """Of the requests of a persistent collective, those that were seen to complete."""
     comm: int = 0
     spread: int = 0
     """Sizes lie between size - spread and size + spread."""
@@ -61,7 +74,10 @@ def profile(
         mine["size_min"], mine["size_max"] = call.size - call.spread, call.size + call.spread
         mine["time"], mine["waiting"] = call.time, call.waiting
         mine["completion"] = call.completion
-        mine["completed"] = call.calls if is_nonblocking(call.function) and not math.isnan(call.completion) else UNKNOWN
+        followed = not math.isnan(call.completion)
+        mine["completed"] = call.calls if is_nonblocking(call.function) and followed else UNKNOWN
+        if is_persistent(call.function) and followed:
+            mine["completed"] = call.starts
     rows["time"][-RANKS:] = wall - np.bincount(rows["rank"], rows["time"], RANKS)
     return Profile(
         origin=Origin("unisono", command, hosts=hosts, split_waiting=True),

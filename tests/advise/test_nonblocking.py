@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from tests.advise.made import RANKS, Call, profile
@@ -102,11 +104,46 @@ def test_a_wait_that_nobody_saw_is_not_predicted() -> None:
 
 @pytest.mark.parametrize("function", ["MPI_Allreduce_init", "MPI_Alltoallw_init", "MPI_Neighbor_alltoallv_init"])
 def test_what_no_profile_tells(function: str) -> None:
-    found = mix_of(profile([Call(function, size=64, time=1.0, completion=0.5)]))
-    assert [spot.kind for spot in found.spots] == [OTHER_COLLECTIVE]
-    (told,) = fast(found, 0.5).spots
-    assert "waits for persistent collectives is not in the profile" in told.unknown
-    assert gaps(found, []) == []
+    """Older profiles, and those in which no start was seen to complete."""
+    for completion in (math.nan, 0.5):
+        found = mix_of(profile([Call(function, size=64, time=1.0, completion=completion)]))
+        assert [spot.kind for spot in found.spots] == [OTHER_COLLECTIVE]
+        (told,) = fast(found, 0.5).spots
+        assert "how long the program waits for it is not in the profile" in told.unknown
+        assert gaps(found, []) == []
+
+
+def persistent(waited: float) -> Mix:
+    """Two requests are made, and started so many times; seconds a rank in the starts, and in the waits for them."""
+    calls = [
+        Call("MPI_Allreduce_init", size=64, calls=2, time=0.0, completion=waited, starts=CALLS),
+        Call("MPI_Start", size=64, calls=CALLS, time=0.25 * waited, completion=0.25 * waited),
+        Call("MPI_Wait", size=UNKNOWN, calls=CALLS, time=0.75 * waited, completion=0.75 * waited),
+    ]
+    return mix_of(profile(calls, wall=100 * ALONE))
+
+
+def test_starts_and_waits_of_a_persistent_one_are_one_spot() -> None:
+    (made,) = persistent(ALONE).spots
+    case = Case("allreduce_init", 1, RANKS)
+    assert (made.kind, made.case, made.calls) == (NONBLOCKING, case, CALLS)
+    assert made.time == pytest.approx(RANKS * ALONE)
+    assert [(use.size, use.calls) for use in made.uses] == [(64, RANKS * CALLS)]
+
+
+def test_a_persistent_one_is_predicted_by_its_own_measurements() -> None:
+    """As a nonblocking one is; without them nothing is, and what measures them is said."""
+    noise = Noise(0.01, 0, 0.003)
+    case = Case("allreduce_init", 1, RANKS)
+    samples = study(scaled({FAST: 0.5}), [FAST], cases=[case], sizes=SIZES, launches=8, noise=noise)
+    own = StudyEvidence(study_data(samples), PLANS)
+    found = predict(persistent(ALONE), [own], [FAST])[0].saving
+    alike = fast(mix(ALONE), 0.5).saving
+    assert (found.low, found.mid, found.high) == pytest.approx((alike.low, alike.mid, alike.high), rel=0.1)
+    (told,) = fast(persistent(ALONE), 0.5).spots
+    assert told.effect is None and told.unknown
+    (gap,) = gaps(persistent(ALONE), [measured(0.5)], worth=0.0)
+    assert (gap.case, gap.sizes) == (case, (64,))
 
 
 def test_what_was_not_measured_can_be() -> None:
@@ -139,7 +176,7 @@ def test_the_advice_reads_right() -> None:
     assert found.weights == {"iallreduce": 0.15}
     said = " ".join(found.sentences())
     assert "Iallreduce from main, 64 B, is 15 % of your time; 67 % of that is waiting for it" in said
-    assert "15 % of the time is in nonblocking collectives, 67 % of that in calls that wait for them." in said
+    assert "15 % of the time is in nonblocking and persistent collectives, 67 % of that in calls that start" in said
     assert "not measured" not in said.replace("Waiting was not measured", "")
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 
 from unisono.core.language import N_
-from unisono.core.vocabulary import NONBLOCKING as POSTED
+from unisono.core.vocabulary import WITH_REQUEST
 from unisono.profile.hot import HotSpot
-from unisono.profile.recorded import is_nonblocking, measured_as
+from unisono.profile.recorded import has_request, is_persistent
 
 COLLECTIVE = "collective"
 NONBLOCKING = "nonblocking collective"
+"""Or a persistent one: the program waits for its requests."""
 OTHER_COLLECTIVE = "other collective"
-"""A persistent collective, or a nonblocking one of whose calls' completion too little is known."""
+"""A nonblocking or persistent collective of whose completion too little is known."""
 FOLLOWED = 0.9
 """Of a nonblocking collective's calls: of fewer than these it is not known how long the program waited for them."""
 MESSAGES = "point-to-point"
@@ -31,21 +32,22 @@ _MESSAGE_CALLS = frozenset(
 
 
 def kind_of(spot: HotSpot) -> str:
-    """One of the kinds above. A nonblocking collective is measured where a study can, and where the profile holds how
-    long the program waited for nearly all of its calls."""
-    if spot.collective is not None or is_nonblocking(spot.function):
+    """One of the kinds above. A nonblocking or persistent collective is measured where a study can, and where the
+    profile holds how long the program waited for nearly all of its calls."""
+    if spot.collective is not None or has_request(spot.function):
         if spot.measured == spot.collective:
             return COLLECTIVE
-        return NONBLOCKING if spot.measured in POSTED and _followed(spot) else OTHER_COLLECTIVE
+        return NONBLOCKING if spot.measured in WITH_REQUEST and _followed(spot) else OTHER_COLLECTIVE
     return MESSAGES if spot.function.removeprefix("MPI_").removesuffix("_c") in _MESSAGE_CALLS else OTHER
 
 
-def why_unmeasured(function: str) -> str:
+def why_unmeasured() -> str:
     """Of an OTHER_COLLECTIVE."""
-    if measured_as(function) in POSTED:
-        return N_("how long the program waits for it is not in the profile")
-    return N_("how long the program waits for persistent collectives is not in the profile")
+    return N_("how long the program waits for it is not in the profile")
 
 
 def _followed(spot: HotSpot) -> bool:
+    """Of a persistent one it is not known how many starts there were beside those that were seen to complete."""
+    if is_persistent(spot.function):
+        return not math.isnan(spot.completion) and spot.completed > 0
     return not math.isnan(spot.completion) and spot.completed >= FOLLOWED * spot.visits

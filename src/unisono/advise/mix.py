@@ -22,7 +22,7 @@ from unisono.core.vocabulary import PARTNERS_MOST, USUAL, Case, Condition, block
 from unisono.profile.cost import difference
 from unisono.profile.hot import HotSpot, hot_spots
 from unisono.profile.late import LateMessages
-from unisono.profile.recorded import UNKNOWN, Profile
+from unisono.profile.recorded import UNKNOWN, Profile, is_persistent
 from unisono.profile.sites import sites
 from unisono.profile.sizes import EXACT
 from unisono.profile.words import SINGLE, caller
@@ -307,8 +307,10 @@ def _spot(profile: Profile, spot: HotSpot, where: str, world: tuple[int, int] | 
         collective, ranks = messages, world
     else:
         ranks = _ranks(profile, spot, world) if collective is not None else None
+    # Of a persistent collective each start is a use, and its calls only make requests.
+    starts = spot.completed / spot.visits if is_persistent(spot.function) and kind == NONBLOCKING else 1
     uses = [
-        Use(0 if spot.collective == "barrier" else s.size, s.kind == EXACT, s.calls, s.time, s.waiting)
+        Use(0 if spot.collective == "barrier" else s.size, s.kind == EXACT, round(s.calls * starts), s.time, s.waiting)
         for s in spot.sizes
     ]
     even = math.nan
@@ -324,7 +326,7 @@ def _spot(profile: Profile, spot: HotSpot, where: str, world: tuple[int, int] | 
         case=Case(collective, *ranks) if collective is not None and ranks else None,
         time=spot.time,
         waiting=spot.waiting,
-        calls=spot.calls.mean,
+        calls=spot.calls.mean * starts,
         uses=tuple(uses),
         evenness=even,
         waits=spot.waits if kind == COLLECTIVE else (),

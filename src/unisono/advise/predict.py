@@ -16,11 +16,12 @@ The model, kept simple on purpose:
   where waiting was told apart for nearly all of the time; else it waits for its partners as ever.
 - Sizes beyond the measured ones, up to `REACH` times as large or small, count as the nearest measured, and the interval
   is widened to hold "no effect". Farther ones count as not measured.
-- A nonblocking collective costs a program its call and the wait for it; what goes on while the program computes costs
-  nothing and cannot be saved. How much of the wait is for ranks that come late is not known, as where waiting was not
-  measured. Of a wait that is left over beside the computation, a change of the operation may take away, or add, as much
-  as the whole operation changes: the interval holds both, and never a saving of more than was spent.
-- What is not measured, or not told by the profile (persistent collectives, messages, other ranks or sizes) is touched
+- A nonblocking collective costs a program its call and the wait for it, a persistent one its starts and the waits; what
+  goes on while the program computes costs nothing and cannot be saved. How much of the wait is for ranks that come late
+  is not known, as where waiting was not measured. Of a wait that is left over beside the computation, a change of the
+  operation may take away, or add, as much as the whole operation changes: the interval holds both, and never a saving
+  of more than was spent.
+- What is not measured, or not told by the profile (messages, other ranks or sizes) is touched
   by a launch setting all the same: a choice allows its time to change by `UNMEASURED` either way. That is an assumption
   and no knowledge: an interval that could go either way and is mostly made of it, or is wider than `VAGUE`, is not told
   (`predictable`).
@@ -38,8 +39,7 @@ from unisono.advise.kinds import EXCHANGE, MEASURED, OTHER_COLLECTIVE, PINGPONG,
 from unisono.advise.mix import Mix, Spot, Use
 from unisono.core.interval import Interval
 from unisono.core.language import N_
-from unisono.core.vocabulary import DEFAULT, Case, Setting
-from unisono.core.vocabulary import NONBLOCKING as POSTED
+from unisono.core.vocabulary import DEFAULT, WITH_REQUEST, Case, Setting
 
 TRANSFER = (0.5, 0.85, 1.15)
 """How much of the logarithm of a benchmark's gain an application realises: at least, usually, at most."""
@@ -173,7 +173,7 @@ class _Block:
 
     @property
     def _overlaps(self) -> bool:
-        return self.case.collective in POSTED
+        return self.case.collective in WITH_REQUEST
 
     def savings(self, at: int) -> tuple[list[Interval], Interval]:
         """Of each cell, and of the whole block, under the launch setting number `at`; parts of the program's time."""
@@ -230,7 +230,7 @@ def _divided(
             blocks[case] = _Block(case, source, now, mix)
     for number, spot in enumerate(mix.spots):
         if spot.kind == OTHER_COLLECTIVE:
-            missing[number] = [(spot.time, why_unmeasured(spot.function))]
+            missing[number] = [(spot.time, why_unmeasured())]
         elif spot.kind in MEASURED and (spot.case is None or spot.case.ranks > 1):
             block = blocks.get(spot.case) if spot.case is not None else None
             for use in spot.uses:

@@ -75,16 +75,16 @@ def _collectives(mix: Mix) -> list[str]:
     share = mix.share(math.fsum(spot.time for spot in spots))
     if share >= _SEEN:
         said = _(
-            "{share} of the time is in nonblocking collectives, {waited} of that in calls that wait for them. "
-            "Communication that goes on while the program computes costs no time, so no setting can save it. How "
-            "much of the wait is for ranks that come late is not known."
+            "{share} of the time is in nonblocking and persistent collectives, {waited} of that in calls that start "
+            "persistent ones or wait. Communication that goes on while the program computes costs no time, so no "
+            "setting can save it. How much of the wait is for ranks that come late is not known."
         )
         waited = math.fsum(spot.completion for spot in spots) / math.fsum(spot.time for spot in spots)
         out.append(said.format(share=percent(share), waited=percent(waited)))
     reasons: dict[str, float] = {}
     for spot in mix.spots:
         if spot.kind == OTHER_COLLECTIVE:
-            reason = why_unmeasured(spot.function)
+            reason = why_unmeasured()
             reasons[reason] = reasons.get(reason, 0.0) + mix.share(spot.time)
     for reason, share in reasons.items():
         if share >= _SEEN:

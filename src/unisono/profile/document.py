@@ -8,7 +8,7 @@ from typing import Any
 
 from unisono.profile.flat import FlatRow, flat_table
 from unisono.profile.hot import HotSpot, hot_spots, other
-from unisono.profile.recorded import UNKNOWN, Profile, is_nonblocking
+from unisono.profile.recorded import UNKNOWN, Profile, has_request
 from unisono.profile.words import Callers, answer, late_sentences
 
 
@@ -61,8 +61,8 @@ def _spot_dict(spot: HotSpot, callers: Callers) -> dict[str, Any]:
         "share": spot.share,
         "waiting_seconds": _plain(spot.waiting),
         "waiting_share": _plain(spot.waiting_share),
-        "call_seconds": spot.called if is_nonblocking(spot.function) else None,
-        "completion_seconds": _plain(spot.completion) if is_nonblocking(spot.function) else None,
+        "call_seconds": spot.called if has_request(spot.function) else None,
+        "completion_seconds": _plain(spot.completion) if has_request(spot.function) else None,
         "completed_calls": _known(spot.completed),
         "late": None if spot.late is None else dataclasses.asdict(spot.late),
         "bytes_sent": _known(spot.sent),

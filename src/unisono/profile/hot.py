@@ -57,8 +57,8 @@ class HotSpot:
     seconds: Spread
     """Time per rank in seconds."""
     time: float
-    """Seconds, summed over ranks: of a nonblocking collective with the wait for it, which is not in the time of calls
-    that complete it."""
+    """Seconds, summed over ranks: of a nonblocking or persistent collective with its starts and the wait for it, which
+    are not in the time of calls that start or complete it."""
     share: float
     """Of the whole program's time, 0 to 1."""
     waiting: float
@@ -76,10 +76,11 @@ class HotSpot:
     late: LateMessages | None = None
     """Of a call that waits for point-to-point messages: whom it waited for; None where waiting was not asked for."""
     completion: float = math.nan
-    """Of a nonblocking collective, the part of `time` that is the wait for it in calls that complete requests; of such
+    """Of a nonblocking or persistent collective, the part of `time` that is in calls that start or complete it; of such
     a call the seconds that it took for nonblocking collectives, which are not in its own `time`. NaN: not measured."""
     completed: int = UNKNOWN
-    """Of a nonblocking collective's `visits`, those that were seen to complete; or UNKNOWN."""
+    """Of a nonblocking collective's `visits`, those that were seen to complete; of a persistent one so many starts of
+    the requests that were made; or UNKNOWN."""
 
     @property
     def called(self) -> float:
@@ -88,7 +89,7 @@ class HotSpot:
 
     @property
     def measured(self) -> str | None:
-        """The name by which a study measures it: "alltoall", "ialltoall"."""
+        """The name by which a study measures it: "alltoall", "ialltoall", "alltoall_init"."""
         return measured_as(self.function)
 
     @property

@@ -23,13 +23,15 @@ from unisono.profile.recorded import (
     NO_FUNCTION,
     PAIR,
     ROOT,
+    STARTING,
     UNKNOWN,
     Comm,
     Frame,
     Origin,
     Profile,
     blank,
-    is_nonblocking,
+    has_request,
+    is_persistent,
 )
 from unisono.profile.recorded import Path as CallPath
 from unisono.profile.symbols import readable, symbolise
@@ -312,10 +314,13 @@ def _tree(
 
 
 def _complete(cells: npt.NDArray[np.void], part: Part) -> None:
-    """How long its nonblocking collectives were waited for, and in which calls, where the library looked for that."""
+    """How long its nonblocking and persistent collectives were waited for, and in which calls, where the library looked
+    for that."""
     raw = part.completions
-    begins = np.asarray([is_nonblocking(name) for name in part.functions])[part.cells["function"]]
-    ends = np.asarray([name in COMPLETING for name in part.functions])[part.cells["function"]]
+    begins, again, ends = (
+        np.asarray([is_one(name) for name in part.functions])[part.cells["function"]]
+        for is_one in (has_request, is_persistent, (COMPLETING | STARTING).__contains__)
+    )
     if raw is None:
         return
     calls, time = np.zeros(len(cells)), np.zeros(len(cells))
@@ -323,7 +328,7 @@ def _complete(cells: npt.NDArray[np.void], part: Part) -> None:
     np.add.at(time, raw["cell"], raw["time"] / 1e9)
     cells["completion"][begins] = time[begins]
     cells["completion"][ends] = np.minimum(time, cells["time"])[ends]
-    cells["completed"][begins] = np.minimum(calls, cells["calls"])[begins]
+    cells["completed"][begins] = np.where(again, calls, np.minimum(calls, cells["calls"]))[begins]
 
 
 def _late(cells: npt.NDArray[np.void], waits: npt.NDArray[np.void]) -> npt.NDArray[np.void]:

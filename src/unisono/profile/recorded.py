@@ -40,9 +40,12 @@ CELL = np.dtype(
         ("time_min", np.float64),  # shortest and longest single call, NaN where not known
         ("time_max", np.float64),
         ("waiting", np.float64),  # seconds of `time` spent until the last rank arrived; NaN where not measured
-        ("completed", np.int64),  # of a nonblocking collective's `calls`, those seen to complete; UNKNOWN elsewhere
-        # Seconds waited for a nonblocking collective in calls of COMPLETING, which have them in their `time`; in a row
-        # of such a call the part of its `time` that is so waited, and stands in those rows; NaN where not measured.
+        # Of a nonblocking collective's `calls`, those seen to complete; of a persistent one, whose `calls` make
+        # requests, so many starts of these; UNKNOWN elsewhere.
+        ("completed", np.int64),
+        # Seconds waited for a nonblocking collective in calls of COMPLETING, and of a persistent one in those that
+        # start it, too, which have them in their `time`; in a row of such a call the part of its `time` that is so
+        # spent, and stands in those rows; NaN where not measured.
         ("completion", np.float64),
     ]
 )
@@ -52,6 +55,8 @@ COMPLETING = frozenset(
     f"MPI_{name}" for name in ("Wait", "Waitall", "Waitany", "Waitsome", "Test", "Testall", "Testany", "Testsome")
 )
 """The functions that complete requests."""
+STARTING = frozenset({"MPI_Start", "MPI_Startall"})
+"""Those that start persistent ones."""
 
 PAIR = np.dtype([("source", np.int32), ("target", np.int32), ("calls", np.int64), ("bytes", np.int64)])
 """Point-to-point messages from one rank of MPI_COMM_WORLD to another."""
@@ -218,10 +223,12 @@ def blank(rows: int) -> Cells:
     return cells
 
 
-_NONBLOCKING = re.compile(
-    "MPI_I(barrier|bcast|gatherv?|scatterv?|reduce|reduce_scatter|reduce_scatter_block|allreduce|scan|exscan"
-    "|(neighbor_)?(allgatherv?|alltoall[vw]?))(_c)?"
+_NAMES = (
+    "(barrier|bcast|gatherv?|scatterv?|reduce|reduce_scatter|reduce_scatter_block|allreduce|scan|exscan"
+    "|(neighbor_)?(allgatherv?|alltoall[vw]?))"
 )
+_NONBLOCKING = re.compile(f"MPI_I{_NAMES}(_c)?")
+_PERSISTENT = re.compile(f"mpi_{_NAMES}_init(_c)?")
 
 
 def is_nonblocking(function: str) -> bool:
@@ -229,11 +236,21 @@ def is_nonblocking(function: str) -> bool:
     return _NONBLOCKING.fullmatch(function) is not None
 
 
+def is_persistent(function: str) -> bool:
+    """Whether a function makes the request of a persistent collective ("MPI_Alltoall_init")."""
+    return _PERSISTENT.fullmatch(function.lower()) is not None
+
+
+def has_request(function: str) -> bool:
+    """Whether a program waits for a request of this collective."""
+    return is_nonblocking(function) or is_persistent(function)
+
+
 def measured_as(function: str) -> str | None:
-    """By which name a collective is measured ("MPI_Iallreduce" -> "iallreduce"); None: it is none, or persistent."""
-    if is_nonblocking(function):
+    """By which name a collective is measured ("MPI_Iallreduce" -> "iallreduce"); None: it is none."""
+    if has_request(function):
         return function.removeprefix("MPI_").removesuffix("_c").lower()
-    return None if function.removesuffix("_c").endswith("_init") else collective_of(function)
+    return collective_of(function)
 
 
 def collective_of(function: str) -> str | None:

@@ -17,7 +17,7 @@ from unisono.profile.flat import FlatRow, flat_table
 from unisono.profile.hot import HotSpot, Other, Spread, hot_spots, other
 from unisono.profile.importers import label_of
 from unisono.profile.posted import is_followed, posted_table
-from unisono.profile.recorded import UNKNOWN, Profile
+from unisono.profile.recorded import UNKNOWN, Profile, is_persistent
 from unisono.profile.sites import sites
 from unisono.profile.sizes import NONE
 from unisono.profile.words import Callers, answer, bin_size, late_sentences, short
@@ -279,6 +279,10 @@ def _named(name: Text, path: list[str], room: int) -> Text:
 
 def _legend(profile: Profile, shown: list[HotSpot], wide: bool) -> str:
     words = [_("% of the program's time on all ranks")]
+    if any(is_persistent(spot.function) and spot.completion > 0 for spot in shown):
+        words.append(
+            _("persistent collectives: calls make requests, and the time includes all starts and the waits for them")
+        )
     if any(is_followed(spot) for spot in shown):
         words.append(
             _(

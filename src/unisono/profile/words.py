@@ -10,7 +10,7 @@ from unisono.core.language import _
 from unisono.core.sizes import format_size
 from unisono.profile.hot import HotSpot
 from unisono.profile.late import late_sentence
-from unisono.profile.recorded import UNKNOWN, Profile, is_nonblocking
+from unisono.profile.recorded import UNKNOWN, Profile, has_request, is_nonblocking, is_persistent
 from unisono.profile.sizes import EXACT, MEAN, NONE, RANGE, SizeBin
 from unisono.profile.tree import labels
 
@@ -124,7 +124,7 @@ def waiting_phrase(profile: Profile, spot: HotSpot) -> str:
         if spot.late is not None and spot.late.partly(spot.time):
             return _("at least {share} of that is waiting").format(share=percent(spot.waiting_share))
         return _("{share} of that is waiting").format(share=percent(spot.waiting_share))
-    if not math.isnan(spot.completion) and is_nonblocking(spot.function):
+    if not math.isnan(spot.completion) and has_request(spot.function):
         return completion_phrase(spot)
     if profile.origin.source == "unisono":
         if profile.origin.split_waiting:
@@ -136,6 +136,9 @@ def waiting_phrase(profile: Profile, spot: HotSpot) -> str:
 def completion_phrase(spot: HotSpot) -> str:
     """Of a nonblocking collective: "80 % of that is in calls that wait for it, the rest in the call itself"."""
     waited = spot.completion / spot.time if spot.time > 0 else 0.0
+    if is_persistent(spot.function):
+        text = _("{share} of that is in calls that start it or wait for it, the rest in making its requests")
+        return text.format(share=percent(waited))
     said = _("{share} of that is in calls that wait for it, the rest in the call itself").format(share=percent(waited))
     if 0 <= spot.completed < spot.visits:
         return _("{clause}; for {calls} of its calls the waiting time is not known").format(
