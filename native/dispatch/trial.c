@@ -15,7 +15,7 @@
 static const int64_t usual_block = 128 << 10; /* of alltoallv, gatherv and scatterv */
 /* Bytes of each of the two buffers; of all ranks of the node, for one of the two. */
 static const int64_t room_most = 8 << 20, room_least = 1 << 20, node_most = 256 << 20;
-static const double seconds_most = 0.12; /* of all together, looked at between two sizes of a collective */
+static const double seconds_most = 0.12; /* of all together */
 static const double hopeless = 6;        /* times the quickest by the models: not tried */
 enum { SHORT = 4 << 10, CALLS_MIDDLE = 4, MIDDLE = 128 << 10, ATTEMPTS = 3 };
 
@@ -215,10 +215,20 @@ static bool note(const struct task *task, const struct coll_comm *comm, int size
     return calm;
 }
 
-/* Rank 0 looks at its clock for all. */
-static bool has_time(const struct coll_comm *comm, double begun)
+/* Of rank 0, in seconds. */
+struct watch {
+    double begun, last; /* when it was looked at */
+    double longest;     /* between two looks */
+};
+
+/* Rank 0 looks at its clock for all, between two sizes of a collective: whether what takes as long as the longest one yet would
+ * still end in time. The first is tried in any case, so that every start gets on. */
+static bool has_time(const struct coll_comm *comm, struct watch *watch)
 {
-    int more = PMPI_Wtime() - begun < seconds_most;
+    const double now = PMPI_Wtime();
+    watch->longest = fmax(watch->longest, now - watch->last);
+    watch->last = now;
+    int more = now - watch->begun + watch->longest < seconds_most;
     return PMPI_Bcast(&more, 1, MPI_INT, 0, comm->comm) == MPI_SUCCESS && more;
 }
 
@@ -229,10 +239,10 @@ static bool is_tried_at(enum collective collective, int size)
 }
 
 /* One collective at one size, a few times where the machine is disturbed. Whether it could be told. */
-static bool try_one(const struct task *task, struct coll_comm *comm, int size, double begun)
+static bool try_one(const struct task *task, struct coll_comm *comm, int size, struct watch *watch)
 {
     bool told = false;
-    for (int attempt = 0; attempt < ATTEMPTS && !told && has_time(comm, begun); attempt++) {
+    for (int attempt = 0; attempt < ATTEMPTS && !told && has_time(comm, watch); attempt++) {
         trial_time(task, comm);
         told = note(task, comm, size, attempt == ATTEMPTS - 1);
     }
@@ -243,7 +253,8 @@ static bool try_one(const struct task *task, struct coll_comm *comm, int size, d
    or nothing else is left. */
 static bool try_all(struct coll_comm *comm, const struct trial_room *room, bool *again_too)
 {
-    double begun = PMPI_Wtime();
+    const double now = PMPI_Wtime();
+    struct watch watch = {.begun = now, .last = now};
     int asked = 0, answered = 0;
     *again_too = true;
     for (int again = 0; again < 2; again++)
@@ -252,10 +263,10 @@ static bool try_all(struct coll_comm *comm, const struct trial_room *room, bool 
                 struct task task;
                 const bool known = trial_found.ours[size][tried[i]] > 0;
                 if (known != (again == 1) || !is_tried_at(tried[i], size) ||
-                    !set_up(&task, comm, tried[i], size, room) || !has_time(comm, begun))
+                    !set_up(&task, comm, tried[i], size, room) || !has_time(comm, &watch))
                     continue;
                 asked++;
-                answered += try_one(&task, comm, size, begun);
+                answered += try_one(&task, comm, size, &watch);
                 *again_too = known;
             }
     return answered > asked / 2;

@@ -16,6 +16,17 @@ bool trial_has_rival(enum collective collective)
            task_is_typed(collective) || collective_is_nonblocking(collective);
 }
 
+/* Both have places in the same table. */
+#define ALGORITHM(name) +1
+#define MESSAGES(name) ALGORITHM(name)
+enum {
+    ROWS = 0
+#include "algorithms.def"
+};
+#undef ALGORITHM
+#undef MESSAGES
+_Static_assert(ROWS + COLLECTIVES_AT_ONCE <= TRIAL_ALGORITHMS, "no algorithm has the place of a rival");
+
 int trial_rival_of(enum collective collective)
 {
     return TRIAL_ALGORITHMS - COLLECTIVES_AT_ONCE + (int)collective;

@@ -76,6 +76,7 @@ def describe(launcher: str, version: str, mpicc: str | None) -> Found:
     listing = _everything(info)
     components = ompi_info.parse_components(listing)
     version = ompi_info.parse_value(listing, "ompi:version:full") or version
+    algorithms = ompi_info.parse_algorithms(listing)
     if at_least(version, PERSISTENT_FROM):
         algorithms |= {name: algorithms[started(name)] for name in PERSISTENT if started(name) in algorithms}
     return Found(
@@ -83,7 +84,7 @@ def describe(launcher: str, version: str, mpicc: str | None) -> Found:
         mpirun=launcher,
         mpicc=find_mpicc(launcher, mpicc),
         components=components,
-        algorithms=ompi_info.parse_algorithms(listing),
+        algorithms=algorithms,
         call_scope=call_scope(version, components),
         settings=ompi_info.set_in_files(listing),
     )
