@@ -33,7 +33,7 @@ SOURCE = Path(__file__).with_suffix(".c")
 TURNS = 3
 TRIES = 20
 """Launches in which a trial may not take place, as something else was running."""
-FACTORS = 8 * 256
+FACTORS = 8 * 320
 """At the end of a trial's file, as floats (native/dispatch/trial.h)."""
 STARTS = 3
 """So many starts try; what a file begins with, behind its key."""

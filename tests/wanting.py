@@ -86,7 +86,8 @@ WANTS = (
 
 NOTHING_LACKS = (
     r"one MPI is enough|has ordered lists|has no words|Open MPI [\d.]+\w* (can$|does not)|has the memory for it"
-    r"|this MPI (does not run (in|without)|has no (large counts|persistent collectives|sessions)|starts no processes)"
+    r"|this MPI (does not run (in|without)|has (no large counts|(no )?persistent collectives|no sessions)"
+    r"|starts no processes)"
     r"|this MPI's own (nonblocking|persistent|launcher)"
 )
 """Reasons of tests that are about another MPI or machine than the one at hand."""

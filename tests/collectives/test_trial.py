@@ -15,7 +15,7 @@ from tests.profile.interception import Ran, Toolchain, compiled, run, toolchain
 
 pytestmark = pytest.mark.mpi  # with other processes on the CPUs nothing is tried
 PROGRAM = str(Path(__file__).parent / "programs" / "sizes.c")
-SIZES, MOST = 8, 256
+SIZES, MOST = 8, 320
 BYTES = 4 * SIZES * MOST
 """Of the factors, at the end of a file: by size and number of the algorithm."""
 STARTS = 3

@@ -72,7 +72,7 @@ def test_sizes_without_a_rule_are_the_mpis_where_the_form_was_measured() -> None
 def test_open_mpis_parameter_is_not_for_the_persistent_form() -> None:
     """It holds for both forms."""
     with pytest.raises(ValueError, match='bcast_init: coll = "libnbc" needs preload = "unisono" in the plan\'s launch'):
-        plan(gain={"bcast_init": 1.5}, rules=(rule("bcast_init", 0, None, CHAIN),))
+        tuning(plan(gain={"bcast_init": 1.5}, rules=(rule("bcast_init", 0, None, CHAIN),)))
     for_all = plan(gain={"ibcast": 1.5}, rules=(rule("ibcast", 0, None, CHAIN),))
     assert plan_words(tuning(for_all), for_all, here()).mca == {"coll_libnbc_ibcast_algorithm": "chain"}
 

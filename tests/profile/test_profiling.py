@@ -82,7 +82,7 @@ def test_differences_beyond_noise() -> None:
 
 def test_wrong_input(tmp_path: Path) -> None:
     output = tmp_path / "p.profile"
-    for argv, because in (([], "after --"), (["--", "/no/mpirun"], "can be run")):
+    for argv, because in (([], "after --"), (["--", "/no/mpirun"], "there is no such program")):
         with pytest.raises(UserError, match=because):
             profile(argv, output)
     with pytest.raises(UserError, match="--as-is"):

@@ -88,11 +88,11 @@ def _compare_files(paths: Sequence[Path], *, output: Path | None, json: bool) ->
             studies.append(store.data())
         # Two files of one id share launches, also where one was resumed later: they tell nothing of one another.
         if (same := held.setdefault(studies[-1].id, path)) is not path:
-            raise UserError(
-                _("{first} and {second} hold the same study, and there is nothing to compare; name two studies").format(
-                    first=same, second=path
-                )
+            sentence = _(
+                "Note: {first} and {second} hold the same study, so a difference between them says nothing; name two "
+                "studies to compare"
             )
+            err().print(sentence.format(first=same, second=path), markup=False, soft_wrap=True)
     if hybrid:
         others = [path for path in paths if path not in hybrid]
         if others:
