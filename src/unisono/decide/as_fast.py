@@ -15,10 +15,30 @@ from unisono.core.vocabulary import Case, Setting, is_ours
 from unisono.decide.robust import Counts, Floats
 from unisono.decide.statistics import contrasts
 
-COUNTED = frozenset(
-    {"allgather", "allgatherv", "allreduce", "bcast", "reduce", "reduce_scatter", "reduce_scatter_block"}
-)
-"""Collectives of which the library counts the bytes between groups of nodes."""
+_GATHERING = frozenset({"far", "lanes", "leader", "leader_bine", "ring"})
+_SCATTERING = frozenset({"lanes_bine", "leader", "near", "ring"})
+COUNTED = {
+    "allgather": _GATHERING,
+    "allgatherv": _GATHERING,
+    "allreduce": frozenset(
+        (
+            "chain",
+            "lanes",
+            "lanes_halving",
+            "lanes_ring",
+            "leader",
+            "leader_bine",
+            "leader_halving",
+            "leader_ring",
+            "ring",
+        )
+    ),
+    "bcast": frozenset({"binary", "chain", "doubling", "lanes", "leader", "near_trees", "ring", "two_trees"}),
+    "reduce": frozenset({"chain", "lanes", "leader", "near_trees", "two_trees"}),
+    "reduce_scatter": _SCATTERING,
+    "reduce_scatter_block": _SCATTERING,
+}
+"""The algorithms of ours of which the library counts the bytes between groups of nodes."""
 
 MOST = 6
 """Beside the algorithm that is named: a rule of the library has room for eight implementations."""
@@ -39,7 +59,8 @@ def as_fast(
     `part` holds log seconds, rows x sizes x launches; row 0 is the base, rows 1.. are the calls. They beat the base
     beyond the margin as surely as the chosen one has to, and their estimate is within the margin of its.
     """
-    if case.nodes == 1 or case.collective not in COUNTED or not is_ours(calls[chosen - 1]):
+    counted = COUNTED.get(case.collective, frozenset())
+    if case.nodes == 1 or not _is_one(calls[chosen - 1], counted):
         return ()
     share = weights / weights.sum()
     means: Floats = np.sum(part * share[:, None], axis=1, keepdims=True)
@@ -49,7 +70,13 @@ def as_fast(
         beats = (gain.log - gain.half(confidence) > threshold)[:, 0]
         near = (np.abs(difference.log) <= threshold)[:, 0]
     rows = [
-        row for row, call in enumerate(calls, start=1) if row != chosen and is_ours(call) and beats[row] and near[row]
+        row
+        for row, call in enumerate(calls, start=1)
+        if row != chosen and _is_one(call, counted) and beats[row] and near[row]
     ]
     rows.sort(key=lambda row: (abs(float(difference.log[row, 0])), row))
     return tuple(calls[row - 1] for row in rows[:MOST])
+
+
+def _is_one(call: Setting, counted: frozenset[str]) -> bool:
+    return is_ours(call) and call["algorithm"] in counted
