@@ -53,11 +53,11 @@ int64_t check_result(struct bench *bench, const struct operation *operation, MPI
         return check_barrier(bench, operation, comm, corrupt, problem);
     }
     /* A persistent one must be right when it is started again. */
-    for (int starts = operation->make != NULL ? 2 : 1; starts > 0; starts--) {
+    for (int starts = operation->collective->make != NULL ? 2 : 1; starts > 0; starts--) {
         repetition = bench->repetition++;
         if (operation->receive_bytes)
             memset(slot.receive, POISON, operation->receive_bytes);
-        operation->collective->fill(operation, slot.send, repetition);
+        collective_data(operation->collective)->fill(operation, slot.send, repetition);
         team_barrier(team);
         int64_t begin = clock_now();
         operation->collective->run(operation, comm, slot.send, slot.receive);
@@ -67,7 +67,7 @@ int64_t check_result(struct bench *bench, const struct operation *operation, MPI
     char *result = result_of(operation, slot, &bytes);
     if (corrupt && bytes > 0)
         result[bytes / 2] ^= 0x55;
-    if (!operation->collective->verify(operation, slot.send, slot.receive, repetition, &found)) {
+    if (!collective_data(operation->collective)->verify(operation, slot.send, slot.receive, repetition, &found)) {
         struct problem plain = found;
         found = (struct problem){""};
         problem_set(&found, "wrong result on rank %d: %.200s", team->rank, plain.text);

@@ -116,7 +116,7 @@ static bool lay_out(struct bench *bench, const struct operation *operation, cons
     /* A check fills the first slot itself, which is worth a second for a gigabyte. */
     if (good && operation->send_bytes && !(task->request.check && slots == 1)) {
         char *first = arena_slot(&bench->arena, 0).send;
-        operation->collective->fill(operation, first, repetition);
+        collective_data(operation->collective)->fill(operation, first, repetition);
         for (size_t i = 1; i < slots; i++)
             memcpy(arena_slot(&bench->arena, i).send, first, operation->send_bytes);
     }

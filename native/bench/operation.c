@@ -105,8 +105,9 @@ bool operation_prepare(struct operation *operation, const char *name, int rank, 
         return problem_set(problem, "'%.40s' is not a collective that can be measured", name);
     if (bytes > INT_MAX)
         return problem_set(problem, "size: MPI counts end at %d", INT_MAX);
-    operation->make = persistent_make_of(operation->collective);
-    return operation->collective->prepare(operation, problem);
+    if (operation->collective->missing != NULL)
+        return problem_set(problem, "%s", operation->collective->missing);
+    return collective_data(operation->collective)->prepare(operation, problem);
 }
 
 void operation_free(struct operation *operation)

@@ -14,9 +14,6 @@ struct collective;
 struct operation;
 struct partners;
 
-typedef void make_request(const struct operation *operation, MPI_Comm comm, void *send, void *receive,
-                          MPI_Request *request);
-
 struct operation {
     const struct collective *collective;
     int rank, ranks;
@@ -28,13 +25,16 @@ struct operation {
     MPI_Aint *far; /* neighbor_alltoallw's offsets */
     MPI_Datatype *types, made;       /* of both alltoallw; the one that they made, or MPI_DATATYPE_NULL */
     const struct partners *partners; /* exchange */
-    make_request *make;              /* persistent ones: their request; else NULL */
     struct reduction *reduction;     /* allreduce, reduce, reduce_scatter(_block) */
 };
 
 /* A row of the table. Root is rank 0 wherever there is one. */
 struct collective {
     const char *name;
+    const char *missing;         /* why this MPI library has none; NULL: it has */
+    const struct collective *as; /* whose data it has, and what must come of it; NULL: it is its own */
+    /* Persistent ones: their request, which run() starts and waits for; else NULL. */
+    void (*make)(const struct operation *operation, MPI_Comm comm, void *send, void *receive, MPI_Request *request);
     /* Sets the buffer sizes and whatever else; false when MPI or memory cannot express this size. */
     bool (*prepare)(struct operation *operation, struct problem *problem);
     void (*run)(const struct operation *operation, MPI_Comm comm, void *send, void *receive);
@@ -44,6 +44,12 @@ struct collective {
                    struct problem *problem);
     int transfers; /* messages one after the other that the reported time is divided by: 2 for a ping-pong, else 1 */
 };
+
+/* The one whose prepare, fill and verify hold for it. */
+static inline const struct collective *collective_data(const struct collective *collective)
+{
+    return collective->as != NULL ? collective->as : collective;
+}
 
 const struct collective *collective_find(const char *name);
 

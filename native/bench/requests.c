@@ -11,12 +11,12 @@ static void make(const struct operation *operation, MPI_Comm comm, struct slot s
 {
     const bool is_empty = operation->send_bytes + operation->receive_bytes == 0;
     if (requests[turn] == MPI_REQUEST_NULL)
-        operation->make(operation, comm, slot.send, slot.receive + is_empty, &requests[turn]);
+        operation->collective->make(operation, comm, slot.send, slot.receive + is_empty, &requests[turn]);
 }
 
 struct slot requests_next(struct arena *arena, const struct operation *operation, MPI_Comm comm)
 {
-    if (operation->make == NULL)
+    if (operation->collective->make == NULL)
         return arena_next(arena);
     turn = (turn + 1) % TURNS;
     if (arena->cold && requests[turn] != MPI_REQUEST_NULL)
@@ -30,7 +30,7 @@ struct slot requests_first(const struct arena *arena, const struct operation *op
 {
     struct slot slot = arena_slot(arena, 0);
     turn = 0;
-    if (operation->make != NULL)
+    if (operation->collective->make != NULL)
         make(operation, comm, slot);
     return slot;
 }

@@ -18,7 +18,4 @@ extern const struct collective coll_allreduce, coll_reduce, coll_bcast, coll_all
     coll_neighbor_alltoallv_init, coll_neighbor_alltoallw_init, coll_reduce_init, coll_reduce_scatter_init,
     coll_reduce_scatter_block_init, coll_scan_init, coll_scatter_init, coll_scatterv_init;
 
-/* What makes the request of a persistent one; NULL: it is none. */
-make_request *persistent_make_of(const struct collective *collective);
-
 #endif

@@ -27,4 +27,5 @@ static bool verify(const struct operation *operation, const void *send, const vo
     return blocks_verify(operation, receive, TO_ALL, repetition, problem);
 }
 
-const struct collective coll_allgather = {"allgather", prepare, run, fill, verify, 1};
+const struct collective coll_allgather = {
+    .name = "allgather", .prepare = prepare, .run = run, .fill = fill, .verify = verify, .transfers = 1};

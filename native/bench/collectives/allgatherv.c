@@ -33,4 +33,5 @@ static bool verify(const struct operation *operation, const void *send, const vo
     return true;
 }
 
-const struct collective coll_allgatherv = {"allgatherv", prepare, run, fill, verify, 1};
+const struct collective coll_allgatherv = {
+    .name = "allgatherv", .prepare = prepare, .run = run, .fill = fill, .verify = verify, .transfers = 1};

@@ -31,4 +31,5 @@ static bool verify(const struct operation *operation, const void *send, const vo
     return elements_verify(operation, receive, 0, operation->receive_bytes, repetition, problem);
 }
 
-const struct collective coll_allreduce5 = {"allreduce5", prepare, run, elements_fill, verify, CALLS};
+const struct collective coll_allreduce5 = {
+    .name = "allreduce5", .prepare = prepare, .run = run, .fill = elements_fill, .verify = verify, .transfers = CALLS};

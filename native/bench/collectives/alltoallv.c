@@ -33,4 +33,5 @@ static bool verify(const struct operation *operation, const void *send, const vo
     return true;
 }
 
-const struct collective coll_alltoallv = {"alltoallv", prepare, run, fill, verify, 1};
+const struct collective coll_alltoallv = {
+    .name = "alltoallv", .prepare = prepare, .run = run, .fill = fill, .verify = verify, .transfers = 1};

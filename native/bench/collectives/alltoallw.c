@@ -52,4 +52,5 @@ static bool verify(const struct operation *operation, const void *send, const vo
     return blocks_verify(operation, receive, operation->rank, repetition, problem);
 }
 
-const struct collective coll_alltoallw = {"alltoallw", prepare, run, fill, verify, 1};
+const struct collective coll_alltoallw = {
+    .name = "alltoallw", .prepare = prepare, .run = run, .fill = fill, .verify = verify, .transfers = 1};

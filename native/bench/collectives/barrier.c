@@ -26,4 +26,5 @@ static bool verify(const struct operation *operation, const void *send, const vo
     return true;
 }
 
-const struct collective coll_barrier = {"barrier", prepare, run, fill, verify, 1};
+const struct collective coll_barrier = {
+    .name = "barrier", .prepare = prepare, .run = run, .fill = fill, .verify = verify, .transfers = 1};

@@ -26,4 +26,5 @@ static bool verify(const struct operation *operation, const void *send, const vo
     return block_verify(operation->rank == 0 ? send : receive, operation->bytes, 0, TO_ALL, repetition, problem);
 }
 
-const struct collective coll_bcast = {"bcast", prepare, run, fill, verify, 1};
+const struct collective coll_bcast = {
+    .name = "bcast", .prepare = prepare, .run = run, .fill = fill, .verify = verify, .transfers = 1};

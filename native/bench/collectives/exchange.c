@@ -145,4 +145,5 @@ static bool verify(const struct operation *operation, const void *send, const vo
     return good;
 }
 
-const struct collective coll_exchange = {"exchange", prepare, run, fill, verify, 1};
+const struct collective coll_exchange = {
+    .name = "exchange", .prepare = prepare, .run = run, .fill = fill, .verify = verify, .transfers = 1};

@@ -27,4 +27,5 @@ static bool verify(const struct operation *operation, const void *send, const vo
     return operation->rank != 0 || blocks_verify(operation, receive, 0, repetition, problem);
 }
 
-const struct collective coll_gather = {"gather", prepare, run, fill, verify, 1};
+const struct collective coll_gather = {
+    .name = "gather", .prepare = prepare, .run = run, .fill = fill, .verify = verify, .transfers = 1};

@@ -35,4 +35,5 @@ static bool verify(const struct operation *operation, const void *send, const vo
     return true;
 }
 
-const struct collective coll_gatherv = {"gatherv", prepare, run, fill, verify, 1};
+const struct collective coll_gatherv = {
+    .name = "gatherv", .prepare = prepare, .run = run, .fill = fill, .verify = verify, .transfers = 1};

@@ -54,4 +54,5 @@ static bool verify(const struct operation *operation, const void *send, const vo
     return good;
 }
 
-const struct collective coll_halo26 = {"halo26", prepare, run, fill, verify, 1};
+const struct collective coll_halo26 = {
+    .name = "halo26", .prepare = prepare, .run = run, .fill = fill, .verify = verify, .transfers = 1};

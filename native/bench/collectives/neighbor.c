@@ -165,12 +165,33 @@ static void run_alltoallw(const struct operation *operation, MPI_Comm comm, void
                            grid_of(comm));
 }
 
-const struct collective coll_neighbor_allgather = {
-    "neighbor_allgather", prepare_allgather, run_allgather, fill_one, verify_one, 1};
-const struct collective coll_neighbor_allgatherv = {
-    "neighbor_allgatherv", prepare_allgatherv, run_allgatherv, fill_one, verify_one, 1};
-const struct collective coll_neighbor_alltoall = {"neighbor_alltoall", prepare_alltoall, run_alltoall, fill, verify, 1};
-const struct collective coll_neighbor_alltoallv = {
-    "neighbor_alltoallv", prepare_alltoallv, run_alltoallv, fill, verify, 1};
-const struct collective coll_neighbor_alltoallw = {
-    "neighbor_alltoallw", prepare_alltoallw, run_alltoallw, fill_parts, verify, 1};
+const struct collective coll_neighbor_allgather = {.name = "neighbor_allgather",
+                                                   .prepare = prepare_allgather,
+                                                   .run = run_allgather,
+                                                   .fill = fill_one,
+                                                   .verify = verify_one,
+                                                   .transfers = 1};
+const struct collective coll_neighbor_allgatherv = {.name = "neighbor_allgatherv",
+                                                    .prepare = prepare_allgatherv,
+                                                    .run = run_allgatherv,
+                                                    .fill = fill_one,
+                                                    .verify = verify_one,
+                                                    .transfers = 1};
+const struct collective coll_neighbor_alltoall = {.name = "neighbor_alltoall",
+                                                  .prepare = prepare_alltoall,
+                                                  .run = run_alltoall,
+                                                  .fill = fill,
+                                                  .verify = verify,
+                                                  .transfers = 1};
+const struct collective coll_neighbor_alltoallv = {.name = "neighbor_alltoallv",
+                                                   .prepare = prepare_alltoallv,
+                                                   .run = run_alltoallv,
+                                                   .fill = fill,
+                                                   .verify = verify,
+                                                   .transfers = 1};
+const struct collective coll_neighbor_alltoallw = {.name = "neighbor_alltoallw",
+                                                   .prepare = prepare_alltoallw,
+                                                   .run = run_alltoallw,
+                                                   .fill = fill_parts,
+                                                   .verify = verify,
+                                                   .transfers = 1};

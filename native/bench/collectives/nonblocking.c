@@ -4,27 +4,15 @@
 #include "all.h"
 #include "reduce_common.h"
 
-#define LATER(name, begun, ...)                                                                                        \
-    static bool prepare_##name(struct operation *operation, struct problem *problem)                                   \
-    {                                                                                                                  \
-        return coll_##name.prepare(operation, problem);                                                                \
-    }                                                                                                                  \
-    static void run_##name(const struct operation *operation, MPI_Comm comm, void *send, void *receive)                \
+#define LATER(which, begun, ...)                                                                                       \
+    static void run_##which(const struct operation *operation, MPI_Comm comm, void *send, void *receive)               \
     {                                                                                                                  \
         MPI_Request request;                                                                                           \
         (void)operation, (void)send, (void)receive;                                                                    \
-        MPI_I##name(__VA_ARGS__, &request);                                                                            \
+        MPI_I##which(__VA_ARGS__, &request);                                                                           \
         MPI_Wait(&request, MPI_STATUS_IGNORE);                                                                         \
     }                                                                                                                  \
-    static void fill_##name(const struct operation *operation, void *send, uint64_t repetition)                        \
-    {                                                                                                                  \
-        coll_##name.fill(operation, send, repetition);                                                                 \
-    }                                                                                                                  \
-    static bool verify_##name(const struct operation *operation, const void *send, const void *receive,                \
-                              uint64_t repetition, struct problem *problem)                                            \
-    {                                                                                                                  \
-        return coll_##name.verify(operation, send, receive, repetition, problem);                                      \
-    }                                                                                                                  \
-    const struct collective coll_i##name = {"i" #name, prepare_##name, run_##name, fill_##name, verify_##name, 1};
+    const struct collective coll_i##which = {                                                                          \
+        .name = "i" #which, .as = &coll_##which, .run = run_##which, .transfers = 1};
 
 #include "later.def"

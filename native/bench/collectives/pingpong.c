@@ -41,4 +41,5 @@ static bool verify(const struct operation *operation, const void *send, const vo
                                                   operation->rank, repetition, problem);
 }
 
-const struct collective coll_pingpong = {"pingpong", prepare, run, fill, verify, 2};
+const struct collective coll_pingpong = {
+    .name = "pingpong", .prepare = prepare, .run = run, .fill = fill, .verify = verify, .transfers = 2};

@@ -34,4 +34,5 @@ static bool verify(const struct operation *operation, const void *send, const vo
                            repetition, problem);
 }
 
-const struct collective coll_reduce_scatter = {"reduce_scatter", prepare, run, elements_fill, verify, 1};
+const struct collective coll_reduce_scatter = {
+    .name = "reduce_scatter", .prepare = prepare, .run = run, .fill = elements_fill, .verify = verify, .transfers = 1};

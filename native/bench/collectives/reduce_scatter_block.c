@@ -29,4 +29,9 @@ static bool verify(const struct operation *operation, const void *send, const vo
     return elements_verify(operation, receive, first, operation->bytes, repetition, problem);
 }
 
-const struct collective coll_reduce_scatter_block = {"reduce_scatter_block", prepare, run, elements_fill, verify, 1};
+const struct collective coll_reduce_scatter_block = {.name = "reduce_scatter_block",
+                                                     .prepare = prepare,
+                                                     .run = run,
+                                                     .fill = elements_fill,
+                                                     .verify = verify,
+                                                     .transfers = 1};

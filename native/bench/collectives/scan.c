@@ -24,4 +24,5 @@ static bool verify(const struct operation *operation, const void *send, const vo
     return elements_verify(operation, receive, 0, operation->bytes, repetition, problem);
 }
 
-const struct collective coll_scan = {"scan", prepare, run, elements_fill, verify, 1};
+const struct collective coll_scan = {
+    .name = "scan", .prepare = prepare, .run = run, .fill = elements_fill, .verify = verify, .transfers = 1};

@@ -28,4 +28,5 @@ static bool verify(const struct operation *operation, const void *send, const vo
     return block_verify(receive, operation->bytes, 0, operation->rank, repetition, problem);
 }
 
-const struct collective coll_scatter = {"scatter", prepare, run, fill, verify, 1};
+const struct collective coll_scatter = {
+    .name = "scatter", .prepare = prepare, .run = run, .fill = fill, .verify = verify, .transfers = 1};

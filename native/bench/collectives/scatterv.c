@@ -32,4 +32,5 @@ static bool verify(const struct operation *operation, const void *send, const vo
     return block_verify(receive, operation->receive_bytes, 0, operation->rank, repetition, problem);
 }
 
-const struct collective coll_scatterv = {"scatterv", prepare, run, fill, verify, 1};
+const struct collective coll_scatterv = {
+    .name = "scatterv", .prepare = prepare, .run = run, .fill = fill, .verify = verify, .transfers = 1};
