@@ -308,6 +308,9 @@ try:
             store.hellos(), store.samples(), store.launches()
 except UserError as error:
     print(error)
+    left = {{file.name for file in Path({path!r}).parent.iterdir()}} - {{"study.db-wal", "study.db-shm"}}
+    assert left <= {{"study.db"}}, left
+    assert "--resume" not in str(error) or left, "there is nothing to continue"
 """
 
 

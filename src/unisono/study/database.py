@@ -8,7 +8,7 @@ import os
 import re
 import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO
 
@@ -25,6 +25,26 @@ _VALUE_MOST = 512 << 20
 """Bytes of one value. What 100,000 ranks say of themselves is a fifth of it."""
 _OF_DAMAGE = ("decode to UTF-8", "no such table", "no such column", "malformed")
 """By which SQLite's errors of a damaged file are told from those of a full or slow disk."""
+
+
+_SCHEMA = Path(__file__).with_name("schema.sql")
+
+
+def begin(path: Path, values: Mapping[str, str]) -> None:
+    """A study without measurements. Only a complete one ever bears the name: a kill in between leaves nothing that
+    looks like one, and a full disk leaves nothing."""
+    partial = path.with_suffix(".new")
+    partial.unlink(missing_ok=True)
+    try:
+        with contextlib.closing(sqlite3.connect(partial, isolation_level=None)) as db:
+            db.executescript(_SCHEMA.read_text(encoding="utf-8"))
+            db.execute("BEGIN")
+            db.executemany("INSERT INTO meta VALUES (?, ?)", list(values.items()))
+            db.execute("COMMIT")
+        partial.rename(path)
+    except (sqlite3.Error, OSError):
+        partial.unlink(missing_ok=True)
+        raise
 
 
 def connect(path: Path) -> sqlite3.Connection:
@@ -163,11 +183,12 @@ def disk_errors(path: Path) -> Iterator[None]:
     except sqlite3.OperationalError as error:
         if any(words in str(error) for words in _OF_DAMAGE):
             raise kept.damaged(path, " ".join(str(error).split())[:200]) from error
-        raise UserError(
-            _("{path}: cannot be written: {error}; what was measured so far is kept, continue with --resume").format(
-                path=path, error=error
-            )
-        ) from error
+        sentence = (
+            _("{path}: cannot be written: {error}; what was measured so far is kept, continue with --resume")
+            if path.exists()
+            else _("{path}: cannot be written: {problem}")
+        )
+        raise UserError(sentence.format(path=path, error=error, problem=error)) from error
     except sqlite3.IntegrityError:
         raise  # a fault of ours, not of the disk
     except (sqlite3.DatabaseError, OverflowError) as error:

@@ -39,7 +39,6 @@ _ROWS_MOST = 5_000_000
 _PART = 20_000
 """Rows that are checked together."""
 _RAW_MOST = 1 << 27
-_SCHEMA = Path(__file__).with_name("schema.sql")
 
 
 def _now() -> str:
@@ -82,13 +81,10 @@ class Store:
         """A new study. Raises UserError when the file exists or the place cannot be written."""
         if path.exists():
             raise UserError(_("{path}: exists; continue it with --resume, or choose another -o DIR").format(path=path))
-        with database.disk_errors(path):
+        with contextlib.ExitStack() as begun, database.disk_errors(path):
             database.make_folder(path.parent)
             lock = database.take_lock(path)
-            partial = path.with_suffix(".new")
-            partial.unlink(missing_ok=True)
-            db = sqlite3.connect(partial, isolation_level=None)
-            db.executescript(_SCHEMA.read_text(encoding="utf-8"))
+            begun.callback(database.release_lock, path, lock)
             values = {
                 "format": database.FORMAT,
                 "format_version": str(database.FORMAT_VERSION),
@@ -100,14 +96,10 @@ class Store:
                 "machine": machine.model_dump_json(),
                 **{key: json.dumps(value) for key, value in meta.items()},
             }
-            db.execute("BEGIN")
-            db.executemany("INSERT INTO meta VALUES (?, ?)", list(values.items()))
-            db.execute("COMMIT")
-            db.close()
-            # Only a complete study ever bears the name: a kill in between leaves nothing that looks like one.
-            partial.rename(path)
-            db = database.connect(path)
+            database.begin(path, values)
+            db = begun.enter_context(contextlib.closing(database.connect(path)))
             database.prepare(db)
+            begun.pop_all()
             return cls(path, db, lock)
 
     @classmethod
