@@ -17,6 +17,15 @@ static struct circulant_arrivals *arrivals_of(const struct circulant *graph)
     return arrivals;
 }
 
+/* In how many rounds of a turn the block ever comes. */
+static int rounds_with(const struct circulant *graph, const struct circulant_arrivals *arrivals, int64_t block)
+{
+    int found = 0;
+    for (int k = 0; k < graph->rounds; k++)
+        found += circulant_turn(graph, arrivals->first[k], block) >= 0;
+    return found;
+}
+
 static void play(int size, int64_t blocks)
 {
     const struct circulant graph = circulant_of(size, blocks);
@@ -37,6 +46,7 @@ static void play(int size, int64_t blocks)
             CHECK(circulant_to(&graph, from, k) == place);
             if (block < 0)
                 continue;
+            CHECK(circulant_turn(&graph, arrivals[place].first[k], block) == round / graph.rounds);
             CHECK(round >= graph.left_out && block < blocks);
             CHECK(came[from * blocks + block] < round); /* not in this round either */
             CHECK(came[place * blocks + block] == end); /* nothing comes twice */
@@ -46,6 +56,9 @@ static void play(int size, int64_t blocks)
     }
     for (int64_t i = 0; i < size * blocks; i++)
         CHECK(came[i] < end);
+    for (int place = 1; place < size; place++)
+        for (int64_t block = 0; block < blocks; block++)
+            CHECK(rounds_with(&graph, &arrivals[place], block) == 1);
     free(came);
     free(arrivals);
 }

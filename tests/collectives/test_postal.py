@@ -21,8 +21,8 @@ SHAPES = [
     ("1", 20, POSTAL),
     ("2,1", 3, POSTAL),
     ("%5", 3, POSTAL),
-    ("1", 20, {"bcast": "circulant"}),
-    ("2,1", 20, {"bcast": "circulant"}),
+    ("1", 20, {"bcast": "circulant", "reduce": "circulant"}),
+    ("2,1", 20, {"bcast": "circulant", "reduce": "circulant"}),
 ]
 """Pretended nodes, for how many messages a short one is under way (from pairs to everybody to the root, or how many
 blocks there are), and what serves each collective."""

@@ -22,7 +22,7 @@ KNOWN = [
     ("allgather", "bruck"), ("allgather", "leader_multiplying"), ("bcast", "binary"), ("alltoall", "pairwise"),
     ("reduce_scatter", "recursive_halving"), ("reduce_scatter_block", "near"), ("reduce_scatter", "lanes_dividing"),
     ("allreduce", "leader_bine"), ("allgather", "leader_bine"), ("reduce_scatter_block", "lanes_bine"),
-    ("bcast", "circulant"),
+    ("bcast", "circulant"), ("reduce", "circulant"),
 ]  # fmt: skip
 
 
@@ -47,14 +47,14 @@ def test_nobody_gets_two_messages_of_one_kind_at_once(collective: str, algorithm
 @pytest.mark.parametrize(("collective", "algorithm"), KNOWN)
 @pytest.mark.parametrize("ranks", [4, 16, 64])
 def test_everybody_hears_of_everybody(collective: str, algorithm: str, ranks: int) -> None:
-    """Of the root alone in a bcast. Of powers of four, which recursive multiplying has no remainder of."""
+    """Of the root in a bcast, and the root in a reduce. Of powers of four, which recursive multiplying divides."""
     heard = np.eye(ranks, dtype=bool)
     for receivers, _share in known(collective, algorithm)(ranks):
         before = heard.copy()
         for there in receivers:
             senders = np.flatnonzero(there >= 0)
             heard[there[senders]] |= before[senders]
-    assert heard[:, 0].all() if collective == "bcast" else heard.all()
+    assert {"bcast": heard[:, 0], "reduce": heard[0]}.get(collective, heard).all()
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ SEVERAL_AT_ONCE = {
     "allreduce": {"leader_dividing", "leader_bine", "leader_pat"},
     "barrier": {"leader_radix"},
     "bcast": {"leader_postal", "circulant", "two_trees"},
-    "reduce": {"leader_postal", "two_trees"},
+    "reduce": {"leader_postal", "circulant", "two_trees"},
     "reduce_scatter": {"lanes_dividing", "lanes_bine", "lanes_pat"},
     "reduce_scatter_block": {"lanes_dividing", "lanes_bine", "lanes_pat"},
 }

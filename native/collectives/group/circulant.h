@@ -112,6 +112,15 @@ static inline int64_t circulant_block(const struct circulant *graph, int first, 
     return block < 0 ? -1 : block < graph->blocks ? block : graph->blocks - 1;
 }
 
+/* The turn in which a block comes in the round that `first` is of; -1: it never comes in this one. */
+static inline int64_t circulant_turn(const struct circulant *graph, int first, int64_t block)
+{
+    if (block == graph->blocks - 1)
+        return first < 0 ? -1 : graph->turns - 1;
+    const int64_t later = block + graph->left_out - first;
+    return later % graph->rounds == 0 ? later / graph->rounds : -1;
+}
+
 /* In which round of which turn a block comes: the other way round. */
 struct circulant_arrivals {
     signed char round[CIRCULANT_MOST]; /* by block modulo `rounds` */

@@ -199,6 +199,10 @@ int group_reduce_chain(const struct group *group, int root, const void *send, vo
    `send`. */
 int group_reduce_two_trees(const struct group *group, const struct places *places, int root, const void *send,
                            void *receive, int64_t count, const struct reduction *reduction);
+/* In blocks over a circulant graph, as group_bcast_circulant() backwards, for commutative operations and several members; `receive`
+   on the root alone, may be its `send`. */
+int group_reduce_circulant(const struct group *group, int root, const void *send, void *receive, int64_t count,
+                           const struct reduction *reduction);
 /* Elements in one of its segments. */
 int64_t group_chain_piece(int64_t count, const struct reduction *reduction, int64_t segment);
 /* The same bits on all. `send` and `receive` may be equal. Recursive doubling, and halving and doubling, are in order of

@@ -86,6 +86,15 @@ def _circulant(ranks: int) -> Iterator[Step]:
         yield [np.where(there > 0, there, -1)], 1 / (len(skips) - 1)
 
 
+def _circulant_back(ranks: int) -> Iterator[Step]:
+    """A reduce: the same messages the other way, the last ones first."""
+    for [there], share in reversed(list(_circulant(ranks))):
+        senders = np.flatnonzero(there >= 0)
+        back = np.full(ranks, -1)
+        back[there[senders]] = senders
+        yield [back], share
+
+
 def _halving(ranks: int, radix: int = 2) -> Iterator[Step]:
     """An allreduce: parts of the vector, the largest to the nearest, and the same way back."""
     for distance in _distances(ranks, radix):
@@ -220,6 +229,7 @@ _STEPS: dict[str, dict[str, Steps]] = {
         **dict.fromkeys(("binary", "binary_tree"), _binary),
         "circulant": _circulant,
     },
+    "reduce": {"circulant": _circulant_back},
     "reduce_scatter": _REDUCE_SCATTER,
     "reduce_scatter_block": _REDUCE_SCATTER,
     "alltoall": _ALLTOALL,

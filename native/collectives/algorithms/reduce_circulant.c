@@ -1,0 +1,34 @@
+#include "../group/circulant.h"
+#include "../group/nodes.h"
+#include "../group/scratch.h"
+
+static bool applies(const struct coll_comm *comm, const struct shape *shape)
+{
+    return nodes_several(comm) && shape->commutative;
+}
+
+/* Every byte is combined once on its way. No `crosses`, as bcast_circulant.c says. */
+static double cost(const struct coll_comm *comm, const struct shape *shape)
+{
+    const double bytes = (double)shape->bytes;
+    return group_circulant_cost(comm, shape->bytes) + bytes * comm->costs.node_byte +
+           cost_node(comm, bytes * comm->topology.most);
+}
+
+static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
+{
+    (void)segment;
+    return nodes_reduce(comm, call, group_reduce_circulant);
+}
+
+const struct algorithm reduce_circulant = {
+    .name = "reduce_circulant",
+    .collective = COLL_REDUCE,
+    .meaning =
+        "Combined on each node; blocks then go over a circulant graph of nodes, as those of a bcast do, backwards.",
+    .reference = CIRCULANT_REFERENCE,
+    .applies = applies,
+    .cost = cost,
+    .scratch = scratch_two_vectors,
+    .run = run,
+};
