@@ -2,14 +2,15 @@
  *
  *     smpirun ... simulate check RATE FLAG LATENCY BANDWIDTH MESSAGE COLLECTIVE ALGORITHM[,...] BYTES...
  *     smpirun ... simulate time RATE FLAG LATENCY BANDWIDTH MESSAGE COLLECTIVE ALGORITHM[,...] BYTES...
+ *     smpirun ... simulate cost RATE FLAG LATENCY BANDWIDTH MESSAGE COLLECTIVE ALGORITHM[,...] BYTES...
  *     smpirun ... simulate copy RATE BYTES
  *
  * ALGORITHM: of ours, without the collective's name; `all`; or `smpi`, what smpirun's options chose. RATE: bytes a second
  * that a process copies; 0: at no cost. FLAG: seconds until another process of the node sees what one has stored; 0: a node
  * shares no memory, its processes send messages. LATENCY, BANDWIDTH: of the fabric, and MESSAGE: seconds for each message
  * more at once, for what algorithms choose by them.
- * Prints lines `@ COLLECTIVE ALGORITHM BYTES RESULT`: seconds, from a common start to the end of the last rank; or `right`,
- * `WRONG`; or `no` when the algorithm does not apply. `copy`: in what time every rank copies so much. */
+ * Prints lines `@ COLLECTIVE ALGORITHM BYTES RESULT`: seconds, from a common start to the end of the last rank; or (`cost`) those of
+ * our cost model, without running anything; or `right`, `WRONG`; or `no` when the algorithm does not apply. `copy`: in what time every rank copies so much. */
 #include <math.h>
 #include <simgrid/actor.h>
 #include <stdio.h>
@@ -26,7 +27,7 @@ struct job {
     struct coll_comm *comm;
     struct call call;
     int rank, ranks;
-    bool check;
+    bool check, cost;
     char *send, *receive, *expected;
     size_t room;
     int64_t *counts; /* of alltoallv, allgatherv, gatherv, scatterv and reduce_scatter(_block) */
@@ -199,6 +200,8 @@ static void try(struct job *job, const struct algorithm *algorithm, int64_t byte
 {
     bytes = collective_reduces(job->call.collective) ? (bytes + 7) / 8 * 8 : bytes;
     arrange(job, bytes);
+    if (job->cost)
+        job->room = 1;
     job->send = simulated_copy_room(job->room);
     job->receive = simulated_copy_room(job->room);
     job->expected = job->check ? malloc(job->room) : NULL;
@@ -211,6 +214,8 @@ static void try(struct job *job, const struct algorithm *algorithm, int64_t byte
     if (algorithm == NULL || algorithm_applies(algorithm, job->comm, &shape)) {
         if (job->check)
             snprintf(result, sizeof result, "%s", is_right(job, algorithm) ? "right" : "WRONG");
+        else if (job->cost)
+            snprintf(result, sizeof result, "%.9g", algorithm_cost(algorithm, job->comm, &shape));
         else
             snprintf(result, sizeof result, "%.9g", seconds_of(job, algorithm));
     }
@@ -257,14 +262,16 @@ int main(int argc, char **argv)
     PMPI_Comm_size(MPI_COMM_WORLD, &job.ranks);
     enum collective collective = argc > 9 ? collective_find(argv[7]) : COLLECTIVES;
     job.check = argc > 1 && strcmp(argv[1], "check") == 0;
+    job.cost = argc > 1 && strcmp(argv[1], "cost") == 0;
     if (argc > 2)
         simulated_copy_set(strtod(argv[2], NULL), job.check);
     if (argc == 4 && strcmp(argv[1], "copy") == 0)
         return copy(strtoll(argv[3], NULL, 10), job.rank);
     if (collective == COLLECTIVES || collective_is_near(collective)) {
         if (job.rank == 0)
-            fprintf(stderr,
-                    "simulate check|time RATE FLAG LATENCY BANDWIDTH MESSAGE COLLECTIVE ALGORITHM[,...] BYTES...\n");
+            fprintf(
+                stderr,
+                "simulate check|cost|time RATE FLAG LATENCY BANDWIDTH MESSAGE COLLECTIVE ALGORITHM[,...] BYTES...\n");
         MPI_Finalize();
         return 2;
     }
@@ -283,12 +290,12 @@ int main(int argc, char **argv)
             PMPI_Abort(MPI_COMM_WORLD, 2);
         struct costs *costs = &job.comm->costs;
         costs->node_latency = strtod(argv[3], NULL) > 0 ? strtod(argv[3], NULL) : costs->node_latency;
-        costs->node_byte = strtod(argv[2], NULL) > 0 ? 1 / strtod(argv[2], NULL) : costs->node_byte;
+        costs->node_byte = strtod(argv[2], NULL) > 0 ? 1 / strtod(argv[2], NULL) : job.cost ? 0 : costs->node_byte;
         costs->fabric_latency = strtod(argv[4], NULL), costs->fabric_byte = 1 / strtod(argv[5], NULL);
         costs->fabric_message = fmax(strtod(argv[6], NULL), costs->fabric_latency / 100);
     }
     for (int k = 9; k < argc; k++) {
-        if (!job.check && listed(argv[8], "smpi"))
+        if (!job.check && !job.cost && listed(argv[8], "smpi"))
             try(&job, NULL, strtoll(argv[k], NULL, 10));
         for (int i = 0; algorithm_at(i) != NULL; i++) {
             const struct algorithm *algorithm = algorithm_at(i);

@@ -10,7 +10,8 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     double bytes = (double)shape->bytes;
-    return cost_leaders(comm, bytes) + rounds_multiplying(comm, comm->topology.nodes, bytes).cost;
+    struct radices radices = rounds_multiplying(comm, comm->topology.nodes, bytes);
+    return cost_leaders(comm, bytes) + radices.cost + radices_spread(&radices, bytes * comm->costs.fabric_byte / 4);
 }
 
 static int64_t scratch(const struct coll_comm *comm, const struct shape *shape)

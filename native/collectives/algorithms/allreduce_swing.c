@@ -20,7 +20,8 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
     double bytes = (double)shape->bytes;
     double node = torus_node_cost(comm, shape->bytes, ways < least ? ways : least);
     /* A fifth more than what must be sent: links that peers share (the paper's congestion deficiency in 3D). */
-    return 2 * swing_steps(torus) * comm->costs.fabric_latency + 2.4 * bytes / ways * comm->costs.fabric_byte + node;
+    const double step = comm->costs.fabric_latency + (ways - 1) * comm->costs.fabric_message;
+    return 2 * swing_steps(torus) * step + 2.4 * bytes / ways * comm->costs.fabric_byte + node;
 }
 
 /* One part of the vector on its way. */

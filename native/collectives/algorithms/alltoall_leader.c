@@ -21,7 +21,8 @@ static int64_t scratch(const struct coll_comm *comm, const struct shape *shape)
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     double most = comm->topology.most, each = (double)shape->bytes * most * most;
-    return rounds_bruck(comm, comm->topology.nodes, each, 1).cost +
+    struct dissemination bruck = rounds_bruck(comm, comm->topology.nodes, each, 1);
+    return bruck.cost + rounds_bruck_spread(comm, comm->topology.nodes, each, bruck.radix) +
            6 * each * comm->topology.nodes * comm->costs.node_byte + 2 * cost_node(comm, 0);
 }
 

@@ -19,8 +19,13 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     int nodes = comm->topology.nodes, most = comm->topology.most, rounds = (nodes + most - 2) / most;
     double own = (double)shape->bytes * comm->ranks;
-    return cost_fabric_unpaced(comm, rounds / 2.0 + 1, own * most * (nodes - 1) / nodes) + 5 * cost_node(comm, own) +
-           2 * rounds * cost_node(comm, 0);
+    /* Of a rank, all at once, so that bytes move while the next messages begin. Fewer ranks than a node has send where there are
+       fewer nodes. */
+    double sent = (nodes - 1.0) / most, first = sent < 1 ? sent : 1;
+    double messages = first + (sent - first) * comm->costs.fabric_message / comm->costs.fabric_latency;
+    double begun = cost_fabric_unpaced(comm, messages, 0);
+    double moved = cost_fabric_unpaced(comm, first, own * most * (nodes - 1) / nodes);
+    return (begun > moved ? begun : moved) + 5 * cost_node(comm, own) + 2 * rounds * cost_node(comm, 0);
 }
 
 static double cost_v(const struct coll_comm *comm, const struct shape *shape)

@@ -1,4 +1,5 @@
 #include "../group/nodes.h"
+#include "../group/radix.h"
 
 /* Sending three small messages takes a little longer than one; waiting for one more level takes twice as long. */
 enum { RADIX = 4 };
@@ -12,8 +13,12 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     int levels = cost_levels(comm->topology.nodes, RADIX);
-    double bytes = (double)shape->bytes;
-    return cost_fabric(comm, levels * 1.2, levels * bytes * (RADIX - 1)) + cost_node(comm, bytes);
+    double bytes = (double)shape->bytes, doublings = 0;
+    for (int64_t stride = 1; stride < comm->topology.nodes; stride *= RADIX)
+        doublings += radix_doublings(RADIX, (int)stride);
+    /* A quarter more with each doubling of the distance, where nodes share links. */
+    const double far = cost_on_torus(comm) ? 0 : doublings * bytes / 4;
+    return cost_fabric(comm, levels * 1.2, levels * bytes * (RADIX - 1) + far) + cost_node(comm, bytes);
 }
 
 static struct crossing crosses(const struct coll_comm *comm, const struct shape *shape)

@@ -46,8 +46,10 @@ static int uneven(int members)
 
 double cost_doubling(const struct coll_comm *comm, int members, double bytes)
 {
-    int levels = cost_levels(power_below(members), 2) + uneven(members);
-    return cost_fabric(comm, levels, levels * bytes) + levels * bytes * comm->costs.node_byte;
+    int rounds = cost_levels(power_below(members), 2), levels = rounds + uneven(members);
+    /* A whole vector goes twice as far in each round (cost_distance()). */
+    double doublings = rounds * (rounds - 1) / 2.0;
+    return cost_fabric(comm, levels, (levels + doublings / 4) * bytes) + levels * bytes * comm->costs.node_byte;
 }
 
 double cost_halving(const struct coll_comm *comm, int members, double bytes)

@@ -159,12 +159,12 @@ int64_t group_circulant_piece(const struct coll_comm *comm, int64_t bytes)
     return piece < bytes ? (piece < LEAST ? LEAST : piece) : bytes;
 }
 
-/* Blocks share links with others, even behind one switch: 1.5, as simulated. And in rounds of long skips every node sends far at once.
+/* Blocks share links with others, even behind one switch: 1.5, as simulated; on a torus 1.2, of any size. And in rounds of long skips every node sends far at once.
    Where groups of nodes have few links to one another, as on a dragonfly, these carry a block for each node of a group: here one link
    for 64 nodes, an assumption, which leaves large numbers of nodes to trees. */
 double group_circulant_cost(const struct coll_comm *comm, int64_t bytes)
 {
-    const double shared = 1.5 + comm->topology.nodes / 64.;
+    const double shared = cost_on_torus(comm) ? 1.2 : 1.5 + comm->topology.nodes / 64.;
     const double blocks = comm->costs.fabric_message > 0 ? blocks_for(comm, (double)bytes) : 1;
     return cost_fabric(comm, cost_levels(comm->topology.nodes, 2), shared * (double)bytes) +
            2 * blocks * comm->costs.fabric_message + cost_wait(comm) * blocks;

@@ -9,8 +9,10 @@ double group_postal(const struct coll_comm *comm, int members, int64_t bytes, bo
     const double first = costs->fabric_latency + each, more = costs->fabric_message + each;
     const double latency = first / more + 0.5;
     postal_set(postal, members, latency < POSTAL_MOST ? (int)latency : POSTAL_MOST);
-    const double step = first / postal->latency;
-    return postal->steps * (step > more ? step : more);
+    /* What goes to several children is on the sender's link at once, where each takes as long as two; what comes from several has
+       had links of its own. */
+    const double shared = combines ? 0 : each, step = (first + shared) / postal->latency;
+    return postal->steps * (step > more + shared ? step : more + shared);
 }
 
 int group_bcast_postal(const struct group *group, int root, void *data, int64_t bytes)

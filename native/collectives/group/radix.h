@@ -43,17 +43,32 @@ static inline double radix_log2(int n)
     return found;
 }
 
-/* `stride`: how many take part in the rounds before, which is how far apart the members of the circle are. */
-static inline double radix_round(struct round_cost cost, int factor, int stride)
+/* Doublings of the distance, of all messages of a member to its circle together. `stride`: how many take part in the rounds before,
+   which is how far apart the members of the circle are. */
+static inline double radix_doublings(int factor, int stride)
 {
     /* log2((factor - 1)!) */
     static const double factorial[RADIX_MOST + 1] = {0,       0,       0,       1,       2.58496, 4.58496,
                                                      6.90689, 9.49185, 12.2992, 15.2992, 18.4691, 21.7910,
                                                      25.2505, 28.8354, 32.5358, 36.3436, 40.2505};
+    return (factor - 1) * radix_log2(stride) + factorial[factor];
+}
+
+static inline double radix_round(struct round_cost cost, int factor, int stride)
+{
     double seconds = cost.first + (factor - 2) * cost.more;
     if (cost.spread > 0)
-        seconds += cost.spread / stride / factor * ((factor - 1) * radix_log2(stride) + factorial[factor]);
+        seconds += cost.spread / stride / factor * radix_doublings(factor, stride);
     return seconds;
+}
+
+/* What whole vectors take longer than those of near members do, of which a quarter takes `spread` seconds. */
+static inline double radices_spread(const struct radices *radices, double spread)
+{
+    double doublings = 0;
+    for (int i = 0, stride = 1; i < radices->rounds; stride *= radices->factor[i++])
+        doublings += radix_doublings(radices->factor[i], stride);
+    return spread * doublings;
 }
 
 /* The cheapest factors of this number, whose product it is. */

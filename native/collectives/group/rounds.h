@@ -74,6 +74,19 @@ static inline struct dissemination rounds_bruck(const struct coll_comm *comm, in
     return dissemination_of(members, cost, bytes * (costs->fabric_byte * at_once + 3 * costs->node_byte));
 }
 
+/* What its messages take longer than those of near members do. */
+static inline double rounds_bruck_spread(const struct coll_comm *comm, int members, double bytes, int radix)
+{
+    double seconds = 0;
+    for (int64_t distance = 1; distance < members; distance *= radix) {
+        const int64_t partners = (members - 1) / distance;
+        const int circle = partners < radix - 1 ? (int)partners + 1 : radix;
+        seconds += bytes * (double)bruck_blocks(members, distance, radix) / (circle - 1) * comm->costs.fabric_byte / 4 *
+                   radix_doublings(circle, (int)distance);
+    }
+    return seconds;
+}
+
 /* The same, kept with the communicator: finding factors takes longer than a short message. */
 const struct radices *rounds_of_call(struct coll_comm *comm, int members, int64_t bytes, rounds_find *find);
 

@@ -222,11 +222,13 @@ int64_t group_two_trees_piece(const struct coll_comm *comm, const struct places 
     return piece < 1 ? 1 : piece;
 }
 
-/* Every node gets and sends each byte once; at each level a message is waited for, and pieces fill the tree. */
+/* Every node gets and sends each byte once; at each level a message is waited for, and pieces fill the tree. What pieces share links
+   for is as simulated: more on a torus, where neighbours in a tree are several links apart. */
 double group_two_trees_cost(const struct coll_comm *comm, const struct places *places, int64_t bytes)
 {
     const int64_t piece = group_two_trees_piece(comm, places, bytes, 1);
-    return cost_fabric(comm, levels_of(comm, places) + 1, 1.3 * (double)bytes) +
+    const double shared = cost_on_torus(comm) ? 2.5 : 1.3;
+    return cost_fabric(comm, levels_of(comm, places) + 1, shared * (double)bytes) +
            seconds_to_fill(comm, places, (double)bytes) + cost_wait(comm) * (double)two_trees_pieces(bytes, piece);
 }
 

@@ -161,7 +161,8 @@ double torus_pass_cost(const struct coll_comm *comm, struct torus_way way, int64
     double part = (double)bytes / trees, piece = part < (double)segment ? part : (double)segment;
     /* The short tree's root sends each segment to all its children; every link tree has ports of its own. */
     double fan = way.links ? 1 : depth, pieces = piece > 0 ? part / piece : 1;
-    return (depth + (pieces - 1) * fan) * (comm->costs.fabric_latency + piece * comm->costs.fabric_byte);
+    return (depth + (pieces - 1) * fan) *
+           (comm->costs.fabric_latency + piece * comm->costs.fabric_byte + (trees - 1) * comm->costs.fabric_message);
 }
 
 double torus_bcast_cost(const struct coll_comm *comm, struct torus_way way, int64_t bytes, int64_t segment)

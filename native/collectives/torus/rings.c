@@ -210,6 +210,6 @@ double torus_rings_cost(const struct coll_comm *comm, int64_t bytes)
     double total = (double)bytes * comm->ranks, steps = 0;
     for (int d = 0; d < torus->dimensions; d++)
         steps += torus->extent[d] - 1;
-    return steps * comm->costs.fabric_latency + total / (2 * torus->dimensions) * comm->costs.fabric_byte +
-           2 * total * comm->costs.node_byte;
+    const double step = comm->costs.fabric_latency + (2 * torus->dimensions - 1) * comm->costs.fabric_message;
+    return steps * step + total / (2 * torus->dimensions) * comm->costs.fabric_byte + 2 * total * comm->costs.node_byte;
 }

@@ -71,6 +71,8 @@ class Run:
     algorithms: Sequence[str]
     sizes: Sequence[int]
     check: bool = False
+    cost: bool = False
+    """What our cost models say, in seconds, instead of how long it takes; of algorithms of ours."""
     selector: str = "ompi"
     """Whose choice "smpi" follows: ompi, mpich, mvapich2, impi."""
     smpi: Mapping[str, str] | None = None
@@ -93,9 +95,13 @@ class Run:
         flag = f"{self.platform.flag.value:g}" if self.shared else "0"
         fabric = [f"{number.value:g}" for number in (self.platform.bandwidth, self.platform.start)]
         fabric = [f"{self.platform.far:g}", *fabric]
-        what = ["check" if self.check else "time", rate, flag, *fabric, self.collective, ",".join(self.algorithms)]
+        what = [self._mode, rate, flag, *fabric, self.collective, ",".join(self.algorithms)]
         options = [*OPTIONS, *self.platform.options(), *self.options]
         return ["smpirun", *where, *options, f"--cfg=smpi/coll-selector:{self.selector}", *chosen, *what]
+
+    @property
+    def _mode(self) -> str:
+        return "check" if self.check else "cost" if self.cost else "time"
 
     @property
     def _is_its_own(self) -> bool:
@@ -114,7 +120,7 @@ class Run:
             if self.platform.kind == "torus":
                 env["UNISONO_TOPOLOGY"] = str(folder / "coordinates")
             argv = self.argv(folder)
-            at = argv.index("check" if self.check else "time")
+            at = argv.index(self._mode)
             argv = [*argv[:at], str(program), *argv[at:], *map(str, self.sizes)]
             return read(output_of(argv, env, folder, deadline))
 
