@@ -19,10 +19,12 @@ tune: $(VENV)/.installed
 # Hundreds of tests start Python: it keeps its bytecode, as it does for users, whatever the environment says.
 # Both halves run whatever becomes of the first; a Ctrl-C (pytest ends with 2) ends it all. Four workers for two cores, as
 # launches wait; each goes on with the tests of one file, for which the same is set up, and takes those of others at the end.
+# What all of them would do at the same time is done before, and kept: pytest's rewriting of the tests' assertions.
 test: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/.test-installed
 	@echo "Building once what many tests start"; \
 	$(BIN)/python -m tests.prebuilt; \
+	$(BIN)/python -m pytest --collect-only -q >/dev/null; \
 	echo "First half: what may run while another test does"; \
 	$(BIN)/python -m pytest -n 4 --dist worksteal -m "not nightly and (beside or not (mpi or cluster))"; first=$$?; \
 	if [ $$first = 2 ]; then exit 2; fi; \
