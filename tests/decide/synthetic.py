@@ -8,6 +8,7 @@ Student tails, and sometimes an outlier, always slow, as on real machines.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -76,13 +77,14 @@ class Bench:
         if round not in self._drift:
             self._drift[round] = float(noise.draw(rng, noise.drift))
         common = self._drift[round] + float(noise.draw(rng, noise.launch)) + noise.slow(rng, noise.outlier_launches)
+        bad = set(wrong)
         found = []
         for case, size, settings in items:
             here = common + float(noise.draw(rng, noise.size))
             for setting in settings:
                 off = here + float(noise.draw(rng, noise.sample)) + noise.slow(rng, noise.outlier_samples)
                 seconds = self.landscape(case, size, setting) * math.exp(off)
-                found.append(sample(number, round, case, size, setting, seconds, correct=setting not in set(wrong)))
+                found.append(sample(number, round, case, size, setting, seconds, correct=setting not in bad))
         self.samples += len(found)
         return found
 
@@ -128,22 +130,14 @@ def study(
     order = np.random.default_rng(seed + 1)
     of = settings if isinstance(settings, Mapping) else {case.collective: settings for case in cases}
     parts = list(dict.fromkeys(launch_part(s, scope) for case in cases for s in [DEFAULT, *of[case.collective]]))
+    together: dict[tuple[str, Setting], list[Setting]] = defaultdict(list)
+    for collective, own in of.items():
+        for setting in dict.fromkeys([DEFAULT, *own]):
+            together[collective, launch_part(setting, scope)].append(setting)
     found = []
     for round in range(1, launches + 1):
         for index in order.permutation(len(parts)):
-            items = [
-                (
-                    case,
-                    size,
-                    [
-                        s
-                        for s in dict.fromkeys([DEFAULT, *of[case.collective]])
-                        if launch_part(s, scope) == parts[index]
-                    ],
-                )
-                for case in cases
-                for size in sizes
-            ]
+            items = [(case, size, together[case.collective, parts[index]]) for case in cases for size in sizes]
             found += bench.launch(round, items, wrong)
     return found
 
