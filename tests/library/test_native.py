@@ -146,13 +146,23 @@ def test_key_depends_on_the_compiler_and_its_flags(tmp_path: Path, monkeypatch: 
 
 @pytest.mark.mpi
 @pytest.mark.beside
-def test_built_once_also_when_two_build_at_once(embedded: Machine, cache: Path) -> None:
+def test_built_once_also_when_two_build_at_once(
+    embedded: Machine, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the true compiler and CMake, of one file: what is large takes as long twice, and is built by others."""
     assert embedded.mpi is not None
     mpicc = embedded.mpi.mpicc
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.20)\nproject(little C)\nadd_executable(little little.c)\n"
+    )
+    (source / "little.c").write_text("#include <mpi.h>\nint main(void) { return MPI_Finalize(); }\n")
+    monkeypatch.setattr(build, "native_source", lambda: source)
+    little = Target("little", "little", ("little.c",), "a little program")
     said: list[str] = []
     programs: list[Path] = []
-    # Of what takes least to build.
-    threads = [threading.Thread(target=lambda: programs.append(built(SOLVER, mpicc, said.append))) for _ in range(2)]
+    threads = [threading.Thread(target=lambda: programs.append(built(little, mpicc, said.append))) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -160,9 +170,9 @@ def test_built_once_also_when_two_build_at_once(embedded: Machine, cache: Path) 
     assert programs[0] == programs[1]
     assert programs[0].stat().st_mode & 0o111
     said.clear()
-    assert built(SOLVER, mpicc, said.append) == programs[0]
+    assert built(little, mpicc, said.append) == programs[0]
     assert said == []
-    assert [path.name for path in programs[0].parent.iterdir()] == [SOLVER.name]
+    assert [path.name for path in programs[0].parent.iterdir()] == [little.name]
     assert programs[0].is_relative_to(cache)
 
 
