@@ -13,12 +13,16 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     int levels = cost_levels(comm->topology.nodes, RADIX);
-    double bytes = (double)shape->bytes, doublings = 0;
-    for (int64_t stride = 1; stride < comm->topology.nodes; stride *= RADIX)
-        doublings += radix_doublings(RADIX, (int)stride);
+    double bytes = (double)shape->bytes, sent = 0, doublings = 0;
+    for (int64_t stride = 1; stride < comm->topology.nodes; stride *= RADIX) {
+        int64_t others = (comm->topology.nodes - 1) / stride;
+        int children = others < RADIX - 1 ? (int)others : RADIX - 1;
+        sent += children;
+        doublings += radix_doublings(children + 1, (int)stride);
+    }
     /* A quarter more with each doubling of the distance, where nodes share links. */
-    const double far = cost_on_torus(comm) ? 0 : doublings * bytes / 4;
-    return cost_fabric(comm, levels * 1.2, levels * bytes * (RADIX - 1) + far) + cost_node(comm, bytes);
+    const double far = cost_on_torus(comm) ? 0 : doublings / 4;
+    return cost_fabric(comm, levels * 1.2, (sent + far) * bytes) + cost_node(comm, bytes);
 }
 
 static struct crossing crosses(const struct coll_comm *comm, const struct shape *shape)

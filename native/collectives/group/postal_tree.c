@@ -11,7 +11,7 @@ double group_postal(const struct coll_comm *comm, int members, int64_t bytes, bo
     postal_set(postal, members, latency < POSTAL_MOST ? (int)latency : POSTAL_MOST);
     /* What goes to several children is on the sender's link at once, where each takes as long as two; what comes from several has
        had links of its own. */
-    const double shared = combines ? 0 : each, step = (first + shared) / postal->latency;
+    const double shared = combines || members < 3 ? 0 : each, step = (first + shared) / postal->latency;
     return postal->steps * (step > more + shared ? step : more + shared);
 }
 
