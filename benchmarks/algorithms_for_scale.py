@@ -4,9 +4,11 @@
     python benchmarks/algorithms_for_scale.py --keep FILE.jsonl --markdown    prints the tables, simulates nothing
     python benchmarks/algorithms_for_scale.py --keep FILE.jsonl --markdown --picture FILE.svg    and draws who wins
     python benchmarks/algorithms_for_scale.py --keep OTHER.jsonl --collective reduce --simgrid=--cfg=smpi/or:0:0.2e-6:0
+    python benchmarks/algorithms_for_scale.py --keep FILE.jsonl --models      asks our cost models about all of them
 
-The last asks what if a message took its receiver as long as its sender. `algorithms-for-scale-receivers.jsonl` has that
-of short messages, `algorithms-for-scale-eager.jsonl` what is if these set off before their receiver expects them.
+The models make the choice where nothing was measured: how good is it? The command before that asks what if a message
+took its receiver as long as its sender. `algorithms-for-scale-receivers.jsonl` has that of short messages,
+`algorithms-for-scale-eager.jsonl` what is if these set off before their receiver expects them.
 
 `benchmarks/data/algorithms-for-scale.jsonl` is what docs/algorithms-for-scale.md has. Simulated with SimGrid: our C
 sources, and SimGrid's forms of what Open MPI's and MPICH's own rules choose. Copies and combining cost nothing on both
@@ -23,7 +25,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import geometric_mean
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from unisono.core.errors import LaunchError
 from unisono.core.sizes import format_size
@@ -73,10 +75,13 @@ FEW = {
     "barrier": (0,),
 }
 """Of the largest machines: what is simulated in minutes."""
+MANY = 1000
+"""Ranks of machines where each algorithm has the time of a simulation for itself, as some do not end in it."""
 
 
 class Row(TypedDict):
-    """Times in microseconds, by algorithm of ours and by MPI; None: it does not apply, or did not end in time."""
+    """Times in microseconds, by algorithm of ours and by MPI; None: it does not apply, or did not end in time.
+    `models`: what our cost models say, with copies at no cost as in the simulations."""
 
     machine: str
     nodes: int
@@ -85,6 +90,7 @@ class Row(TypedDict):
     size: int
     ours: dict[str, float | None]
     peers: dict[str, float]
+    models: NotRequired[dict[str, float]]
 
 
 def cases() -> Iterator[tuple[Platform, int, str, tuple[int, ...]]]:
@@ -95,10 +101,10 @@ def cases() -> Iterator[tuple[Platform, int, str, tuple[int, ...]]]:
                     yield _machine(name, nodes), 1, collective, sizes
     for collective, sizes in SIZES.items():
         yield _machine("fat-tree-tapered", 48), 4, collective, sizes
-    for nodes in (384, 1000):
+    for nodes, ppn in ((384, 1), (256, 16)):
         for name in ("fat-tree-tapered", "dragonfly"):
             for collective, sizes in FEW.items():
-                yield _machine(name, nodes), 1, collective, sizes
+                yield _machine(name, nodes), ppn, collective, sizes
 
 
 def _machine(name: str, nodes: int) -> Platform:
@@ -136,7 +142,11 @@ def one(
 ) -> list[Row]:
     """The rows of a case: what was kept, and what was lacking."""
     names = lacking(kept, collective)
-    ours = simulated(Run(platform, ppn, collective, names, sizes, free_copies=True, options=options), deadline)
+    ours: dict[int, dict[str, float]] = {}
+    for some in (names,) if platform.nodes * ppn < MANY else [(name,) for name in names]:
+        run = Run(platform, ppn, collective, some, sizes, free_copies=True, options=options)
+        for size, times in simulated(run, deadline).items():
+            ours.setdefault(size, {}).update(times)
     by_size = {row["size"]: row for row in kept}
     if not kept:
         runs = {s: Run(platform, ppn, collective, ["smpi"], sizes, selector=s, options=options) for s in SELECTORS}
@@ -231,9 +241,46 @@ def _table(rows: list[Row], collective: str) -> list[str]:
     return [*lines, *(f"| {name} | {' | '.join(line.get(s, '') for s in sizes)} |" for name, line in cells.items()), ""]
 
 
+def ask_models(rows: list[Row]) -> None:
+    """Sets `models` of all rows."""
+    for platform, ppn, collective, _sizes in cases():
+        key = (platform.name, platform.nodes, ppn, collective)
+        some = {r["size"]: r for r in rows if (r["machine"], r["nodes"], r["ppn"], r["collective"]) == key}
+        names = (*NEW[collective], *OLD[collective])
+        said = (
+            simulated(Run(platform, ppn, collective, names, list(some), free_copies=True, cost=True), 300)
+            if some
+            else {}
+        )
+        for size, row in some.items():
+            row["models"] = said[size]
+
+
+def _choices(rows: list[Row]) -> list[str]:
+    """A line for each collective: the best of ours over what the models choose, and the better peer over that."""
+    lines = [
+        "| collective | cells | best of ours / choice | least | Open MPI and MPICH / choice | least |",
+        "|---" * 6 + "|",
+    ]
+    for collective in NEW:
+        ours, peers = [], []
+        for row in rows:
+            times = _times(row)
+            said = {name: cost for name, cost in row.get("models", {}).items() if name in times}
+            if row["collective"] == collective and said:
+                chosen = times[min(said, key=said.__getitem__)]
+                ours.append(min(times.values()) / chosen)
+                peers.extend([min(row["peers"].values()) / chosen] if row["peers"] else [])
+        if ours:
+            both = " | ".join(f"{geometric_mean(some):.2f} | {min(some):.2f}" for some in (ours, peers))
+            lines.append(f"| {collective} | {len(ours)} | {both} |")
+    return [*lines, ""] if len(lines) > 2 else []
+
+
 def markdown(rows: list[Row]) -> str:
-    """Who wins where, a table for each collective, and where each algorithm is the best of ours by more than 2 %."""
-    lines = [*_summary(rows), *(line for collective in NEW for line in _table(rows, collective))]
+    """Who wins where, a table for each collective, what the cost models choose, and where each algorithm is the best of
+    ours by more than 2 %."""
+    lines = [*_summary(rows), *(line for collective in NEW for line in _table(rows, collective)), *_choices(rows)]
     won: dict[tuple[str, str], list[tuple[float, bool]]] = {}
     cells: dict[str, int] = {}
     for row in rows:
@@ -262,8 +309,11 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, required=True, metavar="FILE.jsonl")
     parser.add_argument("--markdown", action="store_true", help="print what is kept, simulate nothing")
     parser.add_argument("--picture", type=Path, metavar="FILE.svg", help="draw which algorithm is the fastest where")
+    parser.add_argument(
+        "--models", action="store_true", help="ask our cost models about all that is kept, simulate nothing"
+    )
     parser.add_argument("--deadline", type=float, default=200.0, metavar="S", help="for each simulation")
-    parser.add_argument("--most", type=int, default=1000, metavar="NODES", help="machines of so many, and smaller ones")
+    parser.add_argument("--most", type=int, default=4096, metavar="RANKS", help="machines of so many, and smaller ones")
     parser.add_argument("--collective", choices=SIZES, action="append", metavar="NAME", help="these alone")
     parser.add_argument("--longest", type=int, default=4 << 20, metavar="BYTES", help="messages up to so many")
     parser.add_argument("--size", type=int, action="append", metavar="BYTES", help="instead of those of the page")
@@ -272,10 +322,10 @@ def main() -> None:
     )
     given = parser.parse_args()
     rows: list[Row] = [json.loads(line) for line in given.keep.read_text().splitlines()] if given.keep.exists() else []
-    for platform, ppn, collective, sizes in () if given.markdown else cases():
+    for platform, ppn, collective, sizes in () if given.markdown or given.models else cases():
         key = (platform.name, platform.nodes, ppn, collective)
         kept = [row for row in rows if (row["machine"], row["nodes"], row["ppn"], row["collective"]) == key]
-        if platform.nodes > given.most or (kept and not lacking(kept, collective)):
+        if platform.nodes * ppn > given.most or (kept and not lacking(kept, collective)):
             continue
         sizes = tuple(size for size in given.size or sizes if size <= given.longest)
         if given.collective and collective not in given.collective:
@@ -284,9 +334,12 @@ def main() -> None:
         at = rows.index(kept[0]) if kept else len(rows)
         rows = [*rows[:at], *found, *(row for row in rows[at:] if row not in kept)]
         given.keep.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    if given.models:
+        ask_models(rows)
+        given.keep.write_text("".join(json.dumps(row) + "\n" for row in rows))
     if given.picture:
         given.picture.write_text(_picture(rows))
-    print(markdown(rows))
+    print(markdown([row for row in rows if row["nodes"] * row["ppn"] <= given.most]))
 
 
 if __name__ == "__main__":
