@@ -12,7 +12,8 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     double each = (double)shape->bytes;
-    return rounds_bruck(comm, comm->ranks, each, comm->topology.most).cost +
+    struct dissemination bruck = rounds_bruck(comm, comm->ranks, each, comm->topology.most);
+    return bruck.cost + rounds_bruck_spread(comm, comm->ranks, each * comm->topology.most, bruck.radix) +
            2 * comm->ranks * each * comm->costs.node_byte;
 }
 
