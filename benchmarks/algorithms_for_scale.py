@@ -3,11 +3,11 @@
     python benchmarks/algorithms_for_scale.py --keep FILE.jsonl               simulates what the file has not yet
     python benchmarks/algorithms_for_scale.py --keep FILE.jsonl --markdown    prints the tables, simulates nothing
     python benchmarks/algorithms_for_scale.py --keep FILE.jsonl --markdown --picture FILE.svg    and draws who wins
-    python benchmarks/algorithms_for_scale.py --keep OTHER.jsonl --collective reduce --simgrid=--cfg=smpi/or:0:0.2e-6:0
     python benchmarks/algorithms_for_scale.py --keep FILE.jsonl --models      asks our cost models about all of them
+    python benchmarks/algorithms_for_scale.py --keep OTHER.jsonl --collective reduce --simgrid=--cfg=smpi/or:0:0.2e-6:0
 
-The models make the choice where nothing was measured: how good is it? The command before that asks what if a message
-took its receiver as long as its sender. `algorithms-for-scale-receivers.jsonl` has that of short messages,
+The models choose where nothing was measured: how good is that choice? The last command asks what if a message took its
+receiver as long as its sender. `algorithms-for-scale-receivers.jsonl` has that of short messages,
 `algorithms-for-scale-eager.jsonl` what is if these set off before their receiver expects them.
 
 `benchmarks/data/algorithms-for-scale.jsonl` is what docs/algorithms-for-scale.md has. Simulated with SimGrid: our C
