@@ -1,6 +1,5 @@
 #include "../group/circulant.h"
 #include "../group/nodes.h"
-#include "../group/scratch.h"
 
 static bool applies(const struct coll_comm *comm, const struct shape *shape)
 {
@@ -13,6 +12,13 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
     const double bytes = (double)shape->bytes;
     return group_circulant_cost(comm, shape->bytes) + bytes * comm->costs.node_byte +
            cost_node(comm, bytes * comm->topology.most);
+}
+
+/* A leader's vector, another that grows from what comes, and room for this. */
+static int64_t scratch(const struct coll_comm *comm, const struct shape *shape)
+{
+    const int64_t element = shape->element > 0 ? shape->element : 1;
+    return 2 * shape->bytes + group_reduce_circulant_room(comm, comm->topology.nodes, shape->bytes / element, element);
 }
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
@@ -29,6 +35,6 @@ const struct algorithm reduce_circulant = {
     .reference = CIRCULANT_REFERENCE,
     .applies = applies,
     .cost = cost,
-    .scratch = scratch_two_vectors,
+    .scratch = scratch,
     .run = run,
 };

@@ -203,6 +203,8 @@ int group_reduce_two_trees(const struct group *group, const struct places *place
    on the root alone, may be its `send`. */
 int group_reduce_circulant(const struct group *group, int root, const void *send, void *receive, int64_t count,
                            const struct reduction *reduction);
+/* Bytes that it takes for what comes to a member; it takes a vector, too. */
+int64_t group_reduce_circulant_room(const struct coll_comm *comm, int members, int64_t count, int64_t element);
 /* Elements in one of its segments. */
 int64_t group_chain_piece(int64_t count, const struct reduction *reduction, int64_t segment);
 /* The same bits on all. `send` and `receive` may be equal. Recursive doubling, and halving and doubling, are in order of

@@ -185,6 +185,11 @@ static int64_t piece_of(const struct coll_comm *comm, int64_t count, int64_t ele
     return piece < 1 ? 1 : piece;
 }
 
+int64_t group_reduce_circulant_room(const struct coll_comm *comm, int members, int64_t count, int64_t element)
+{
+    return circulant_of(members, 1).rounds * IN * piece_of(comm, count, element) * element;
+}
+
 int group_reduce_circulant(const struct group *group, int root, const void *send, void *receive, int64_t count,
                            const struct reduction *reduction)
 {
@@ -195,7 +200,7 @@ int group_reduce_circulant(const struct group *group, int root, const void *send
         return MPI_SUCCESS;
     circle.piece = piece_of(group->comm, count, element);
     circle.graph = circulant_of(group->size, (count + circle.piece - 1) / circle.piece);
-    const int64_t blocks = circle.graph.rounds * IN * circle.piece * element;
+    const int64_t blocks = group_reduce_circulant_room(group->comm, group->size, count, element);
     char *work = coll_scratch(group->comm, group->scratch, blocks + count * element);
     if (work == NULL)
         return MPI_ERR_NO_MEM;
