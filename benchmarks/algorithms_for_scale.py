@@ -241,6 +241,13 @@ def _table(rows: list[Row], collective: str) -> list[str]:
     return [*lines, *(f"| {name} | {' | '.join(line.get(s, '') for s in sizes)} |" for name, line in cells.items()), ""]
 
 
+def _keep(path: Path, rows: list[Row]) -> None:
+    """Whole or not at all: a run that is killed, or a full disk, leaves what was there, hours of simulations."""
+    part = path.with_name(f"{path.name}.part")
+    part.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    part.replace(path)
+
+
 def ask_models(rows: list[Row]) -> None:
     """Sets `models` of all rows."""
     for platform, ppn, collective, _sizes in cases():
@@ -253,7 +260,7 @@ def ask_models(rows: list[Row]) -> None:
             else {}
         )
         for size, row in some.items():
-            row["models"] = said[size]
+            row["models"] = said.get(size, {})
 
 
 def _choices(rows: list[Row]) -> list[str]:
@@ -268,11 +275,15 @@ def _choices(rows: list[Row]) -> list[str]:
             times = _times(row)
             said = {name: cost for name, cost in row.get("models", {}).items() if name in times}
             if row["collective"] == collective and said:
-                chosen = times[min(said, key=said.__getitem__)]
-                ours.append(min(times.values()) / chosen)
-                peers.extend([min(row["peers"].values()) / chosen] if row["peers"] else [])
+                name = min(said, key=said.__getitem__)
+                where = f"`{name}`, {row['machine']}, {row['nodes']} x {row['ppn']}"
+                where += f", {format_size(row['size'])}" if row["size"] else ""
+                ours.append((min(times.values()) / times[name], where))
+                peers.extend([(min(row["peers"].values()) / times[name], where)] if row["peers"] else [])
         if ours:
-            both = " | ".join(f"{geometric_mean(some):.2f} | {min(some):.2f}" for some in (ours, peers))
+            means = [f"{geometric_mean([ratio for ratio, _ in some]):.2f}" for some in (ours, peers)]
+            least = [f"{ratio:.2f} ({where})" for ratio, where in (min(ours), min(peers))]
+            both = " | ".join(word for pair in zip(means, least, strict=True) for word in pair)
             lines.append(f"| {collective} | {len(ours)} | {both} |")
     return [*lines, ""] if len(lines) > 2 else []
 
@@ -321,6 +332,8 @@ def main() -> None:
         "--simgrid", action="append", default=[], metavar="OPTION", help="also for smpirun: --simgrid=--cfg=..."
     )
     given = parser.parse_args()
+    if not given.keep.parent.is_dir():
+        parser.error(f"--keep {given.keep}: there is no folder {given.keep.parent}")
     rows: list[Row] = [json.loads(line) for line in given.keep.read_text().splitlines()] if given.keep.exists() else []
     for platform, ppn, collective, sizes in () if given.markdown or given.models else cases():
         key = (platform.name, platform.nodes, ppn, collective)
@@ -333,10 +346,10 @@ def main() -> None:
         found = one(platform, ppn, collective, sizes, given.deadline, kept, given.simgrid)
         at = rows.index(kept[0]) if kept else len(rows)
         rows = [*rows[:at], *found, *(row for row in rows[at:] if row not in kept)]
-        given.keep.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        _keep(given.keep, rows)
     if given.models:
         ask_models(rows)
-        given.keep.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        _keep(given.keep, rows)
     if given.picture:
         given.picture.write_text(_picture(rows))
     print(markdown([row for row in rows if row["nodes"] * row["ppn"] <= given.most]))

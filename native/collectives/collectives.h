@@ -119,6 +119,12 @@ struct coll_comm {
     struct costs costs;
 };
 
+/* There is a cuboid of several nodes, each of which has links of its own to its neighbours. */
+static inline bool torus_applies(const struct coll_comm *comm)
+{
+    return comm->topology.cuboid.node_at != NULL && comm->topology.nodes > 1;
+}
+
 /* Collective over the ranks of `user`, which is an intracommunicator: a private communicator, topology, transports. The
  * same answer on all ranks; on failure *made is NULL and nothing is left behind. MPI error codes. */
 int coll_comm_create(MPI_Comm user, struct coll_comm **made);

@@ -21,7 +21,7 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
         doublings += radix_doublings(children + 1, (int)stride);
     }
     /* A quarter more with each doubling of the distance, where nodes share links. */
-    const double far = cost_on_torus(comm) ? 0 : doublings / 4;
+    const double far = torus_applies(comm) ? 0 : doublings / 4;
     return cost_fabric(comm, levels * 1.2, (sent + far) * bytes) + cost_node(comm, bytes);
 }
 

@@ -164,7 +164,7 @@ int64_t group_circulant_piece(const struct coll_comm *comm, int64_t bytes)
    for 64 nodes, an assumption, which leaves large numbers of nodes to trees. */
 double group_circulant_cost(const struct coll_comm *comm, int64_t bytes)
 {
-    const double shared = cost_on_torus(comm) ? 1.2 : 1.5 + comm->topology.nodes / 64.;
+    const double shared = torus_applies(comm) ? 1.2 : 1.5 + comm->topology.nodes / 64.;
     const double blocks = comm->costs.fabric_message > 0 ? blocks_for(comm, (double)bytes) : 1;
     return cost_fabric(comm, cost_levels(comm->topology.nodes, 2), shared * (double)bytes) +
            2 * blocks * comm->costs.fabric_message + cost_wait(comm) * blocks;

@@ -14,12 +14,6 @@ static inline int cost_levels(int n, int radix)
     return levels;
 }
 
-/* Whether every node is known to have links of its own, to its neighbours on a torus. */
-static inline bool cost_on_torus(const struct coll_comm *comm)
-{
-    return comm->topology.cuboid.node_at != NULL;
-}
-
 /* `messages` one after the other, which move so many bytes into (or out of) the busiest node. */
 static inline double cost_fabric(const struct coll_comm *comm, double messages, double bytes)
 {

@@ -227,7 +227,7 @@ int64_t group_two_trees_piece(const struct coll_comm *comm, const struct places 
 double group_two_trees_cost(const struct coll_comm *comm, const struct places *places, int64_t bytes)
 {
     const int64_t piece = group_two_trees_piece(comm, places, bytes, 1);
-    const double shared = cost_on_torus(comm) ? 2.5 : 1.3;
+    const double shared = torus_applies(comm) ? 2.5 : 1.3;
     return cost_fabric(comm, levels_of(comm, places) + 1, shared * (double)bytes) +
            seconds_to_fill(comm, places, (double)bytes) + cost_wait(comm) * (double)two_trees_pieces(bytes, piece);
 }

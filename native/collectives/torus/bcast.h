@@ -36,10 +36,4 @@ int torus_bcast(struct coll_comm *comm, struct torus_way way, int root, void *da
 double torus_pass_cost(const struct coll_comm *comm, struct torus_way way, int64_t bytes, int64_t segment);
 double torus_bcast_cost(const struct coll_comm *comm, struct torus_way way, int64_t bytes, int64_t segment);
 
-/* There is a cuboid of several nodes. */
-static inline bool torus_applies(const struct coll_comm *comm)
-{
-    return comm->topology.cuboid.node_at != NULL && comm->topology.nodes > 1;
-}
-
 #endif
