@@ -1,4 +1,4 @@
-"""Launches that were killed with driver and guard leave segments of shared memory, which are found again."""
+"""Launches that were killed with driver and guard leave shared memory and mpirun's folder, which are found again."""
 
 from __future__ import annotations
 
@@ -112,13 +112,15 @@ def test_what_is_left_when_all_are_killed_is_removed(
     families = tree.job_family(os.uname().nodename, root)
     mine = [path for path in SHARED.glob("*_segment.*") if tree.family_of(path) in families]
     assert len(mine) == 2
+    kept = [folder for folder in tree.folders(root) if folder.exists()]
+    assert len(kept) == 1, "where an mpirun of the same pid would stumble over it"
     other = mine[0].with_name(mine[0].name.replace(mine[0].name.split(".")[-2], "00000000"))
     other.touch()
     try:
         words = [str(Path(sys.executable).with_name("unisono")), "doctor", "--mpirun", installed.mpirun]
         done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
         assert done.returncode == 0, done.stderr
-        for path in mine:
+        for path in (*mine, *kept):
             assert f"Removed {path} (" in done.stderr
             assert not path.exists()
         assert other.exists()
@@ -152,6 +154,38 @@ def test_what_mpich_leaves_is_removed(driver_that: str, notes: Path, tmp_path: P
     finally:
         other.unlink()
     assert list(notes.iterdir()) == []
+
+
+@pytest.mark.mpi
+@pytest.mark.beside
+def test_a_launch_that_is_killed_leaves_no_folder(installed: Installed) -> None:
+    """mpirun is stopped, so it cannot clean up after itself, and ends only when it is killed."""
+    with Process(installed.argv("-n", "2", installed.program, "hang"), {}) as process:
+        process.read_line(PATIENCE)
+        assert any(folder.exists() for folder in tree.folders(process.pid))
+        os.kill(process.pid, signal.SIGSTOP)
+    assert not any(folder.exists() for folder in tree.folders(process.pid))
+
+
+def test_a_folder_that_may_be_another_mpirun_s_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One from before the launch; one of a process that has the pid now; a link."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    with subprocess.Popen(["sleep", "600"]) as process:
+        folder = tmp_path / f"ompi.{process.pid}"
+        assert folder in tree.folders(process.pid)
+        folder.mkdir()
+        (folder / "socket").write_text("12345")
+        assert tree.end(process.pid, "none", 0.0) == {}
+        process.kill()
+    assert tree.end(process.pid, "none", time.time() + 60) == {}
+    folder.rename(tmp_path / "elsewhere")
+    folder.symlink_to("elsewhere")
+    assert tree.end(process.pid, "none", 0.0) == {}
+    assert (tmp_path / "elsewhere" / "socket").exists()
+    folder.unlink()
+    (tmp_path / "elsewhere").rename(folder)
+    assert tree.end(process.pid, "none", 0.0) == {folder: 5}
+    assert not folder.exists()
 
 
 def test_a_job_of_a_small_number_is_known_by_its_segments(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What killed launches left in memory is removed by the next command that looks, and people are told."""
+"""What killed launches left behind is removed by the next command that looks, and people are told."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from unisono.launch import left
 
 
 def remove_leftovers() -> None:
-    """Names on stderr each segment of shared memory that a dead launch of this user left here, having removed it."""
+    """Names on stderr each file and folder that a dead launch of this user left here, having removed it."""
     for path, size in sorted(left.clear().items()):
         err().print(
             _("Removed {path} ({size}), which a killed launch had left.").format(path=path, size=format_size(size)),

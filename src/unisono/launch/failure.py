@@ -34,8 +34,11 @@ def _pattern(text: str, sentence: str, *, shared: bool = False, if_here: str = "
 
 STUMBLES = 3
 """So often a launch is tried whose launcher stumbles."""
-_STUMBLE = _pattern(r"PMIx server's listener thread failed to start", N_("mpirun could not start its own PMIx server"))
-"""Seen now and then on 5.0.11, within 20 ms and before the program is started; the next try works."""
+_STUMBLE = _pattern(
+    r"PMIx server's listener thread failed to start",
+    N_("mpirun found the folder of an earlier mpirun that had its pid and was killed; it works when asked again"),
+)
+"""5.0.11 says so within 20 ms, before the program is started, and removes the folder (see tree.folders)."""
 
 _NOT_REACHED = N_("a node was not reached, or lost: Open MPI's daemon does not answer there")
 

@@ -1,9 +1,9 @@
 """What killed launches left behind: each launch is noted while it runs, and the note of a dead one says what was its.
 
 A launch is ended by its driver, or by its guard where the driver was killed. Where both were killed with it (a batch
-system, or the kernel for want of memory), segments of shared memory stay, and perhaps ranks. What is removed is proven
-to be a dead launch's own: made by this user on this host since the launch began, with the name of its job or noted by
-path and inode, and mapped by no process.
+system, or the kernel for want of memory), segments of shared memory stay, mpirun's folder, and perhaps ranks. What is
+removed is proven to be a dead launch's own: made by this user on this host since the launch began, with the name of its
+job or noted by path and inode, and mapped by no process.
 """
 
 from __future__ import annotations

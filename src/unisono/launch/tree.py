@@ -13,6 +13,7 @@ import glob
 import json
 import os
 import signal
+import stat
 import sys
 import time
 from collections.abc import Iterable
@@ -92,7 +93,8 @@ def end(root: int, launch_id: str, began: float, *, grace: float = 3.0, seen: It
     mpirun gets SIGTERM first and `grace` seconds, because only mpirun can end the ranks of other nodes. Whatever is
     left then is killed. Segments of shared memory that ranks had no time to remove are removed for them: each holds
     memory until the next boot. These are the ones that ranks map while they are being ended, also those they make
-    only then, the ones with the job's name, and `seen`: those of ranks that may have died already.
+    only then, the ones with the job's name, and `seen`: those of ranks that may have died already. So are the folders
+    of an Open MPI's mpirun that was killed.
     """
     alive = _members(root, launch_id, {})
     left = set(seen)
@@ -108,7 +110,7 @@ def end(root: int, launch_id: str, began: float, *, grace: float = 3.0, seen: It
         _send(alive, signal.SIGKILL)
         time.sleep(_POLL)
         alive = _members(root, launch_id, alive)
-    return _remove(left | _named(root, began))
+    return _remove(left | _named(root, began)) | _remove_folders(root, began)
 
 
 def job_family(host: str, root: int) -> tuple[int, int]:
@@ -183,6 +185,43 @@ def _remove(segments: set[Path]) -> dict[Path, int]:
             if found.st_uid == os.getuid():
                 path.unlink()
                 removed[path] = found.st_size
+    return removed
+
+
+def alive(pid: int) -> bool:
+    """Whether there is such a process, of whoever, that has not ended."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
+    except (OSError, IndexError):
+        return False
+
+
+def folders(root: int) -> list[Path]:
+    """Where mpirun `root` of Open MPI 5.0.11 and 4.1 keeps its sockets and files, below the folder for temporary files.
+
+    They stay where it is killed. An mpirun of 5.0.11 that is given the same pid later finds the folder, says that its
+    PMIx server's listener thread failed to start, and ends with status 213; it removes the folder, so the next works.
+    """
+    places = {os.environ.get(name) or "/tmp" for name in ("TMPDIR", "TEMP", "TMP")}
+    own = [f"ompi.{root}", f"ompi.{os.uname().nodename}.{os.getuid()}/pid.{root}"]
+    return sorted(Path(place, name) for place in places for name in own)
+
+
+def _remove_folders(root: int, began: float) -> dict[Path, int]:
+    """Remove what mpirun `root` kept since its launch began; the folders, with what their files took. Nothing while
+    there is a process of that pid: it may be an mpirun of later."""
+    import shutil  # not above: each launch has a guard that starts anew, and hardly any comes here
+
+    removed: dict[Path, int] = {}
+    if alive(root):
+        return removed
+    for folder in folders(root):
+        with contextlib.suppress(OSError):
+            found = folder.lstat()
+            if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and found.st_ctime >= began - _CLOCK_SLACK:
+                size = sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file())
+                shutil.rmtree(folder)
+                removed[folder] = size
     return removed
 
 
