@@ -113,6 +113,7 @@ struct coll_comm {
     int slot;
     struct node *node;       /* the ranks of this rank's node; never NULL */
     struct posts *posts;     /* for nonblocking collectives: node/posts.h; NULL: none */
+    uint64_t schedules;      /* nonblocking ones over several nodes so far: requests/schedule.h */
     struct domains *domains; /* the same in levels: node/domains.h; NULL: not yet */
     struct scratch *scratch;
     struct rounds_known *rounds; /* what group/rounds.h found for the last calls; NULL: nothing yet */

@@ -11,6 +11,10 @@ void by_message_start(const struct coll_comm *world);
 /* By who offers memory for calls on a communicator without a private one: what tells its messages from others'. 0: none is left. */
 int64_t by_message_number(void);
 
+/* Where schedules of such communicators send (../collectives/requests/schedule.h): false where there is nothing, or where the MPI
+ * library has too few tags; the same on all ranks. *tags: those from there on are free, for so many *numbers. */
+bool by_message_routes(MPI_Comm *comm, int *tags, int *numbers);
+
 /* Whether there are any for calls that are served on `posted`: the same on all of its ranks. */
 bool by_message_is_there(const struct coll_comm *posted);
 /* Where they go, once posted->posts has memory; the ranks there, NULL: the same ones. */

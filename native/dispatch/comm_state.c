@@ -14,6 +14,7 @@
 #include "peers.h"
 #include "persistent.h"
 #include "reserve.h"
+#include "scheduled.h"
 
 enum { CACHED = 32 };
 
@@ -77,6 +78,7 @@ static int forget(MPI_Comm comm, int key, void *value, void *extra)
         if (state->own[i])
             choice_free(&state->choice[i]);
     nonblocking_end(state);
+    scheduled_end(state);
     offer_leave(state);
     persistent_end(state->user);
     keeps_leave(state->keep);
@@ -107,6 +109,7 @@ bool comm_state_start(void)
 static void end(MPI_Comm comm, struct comm_state *state)
 {
     bool aside = dispatch_aside(true);
+    scheduled_await(state);
     if (offer_end(state))
         PMPI_Comm_delete_attr(comm, keyval);
     dispatch_aside(aside);
@@ -339,9 +342,10 @@ struct comm_state *comm_state_of_nonblocking(MPI_Comm comm)
              ++state->later == (is_patient ? LATER_FIRST : CALLS_BEFORE)) {
         state->is_offered = true;
         offer_begin(state);
+        scheduled_offer(state);
         return NULL; /* this call itself is the MPI library's */
     }
-    return state->posted != NULL ? state : NULL;
+    return state->posted != NULL || scheduled_is_possible(state) ? state : NULL;
 }
 
 struct comm_state *comm_state_any(MPI_Comm comm)

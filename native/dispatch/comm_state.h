@@ -50,6 +50,7 @@ struct comm_state {
     struct place place;
     struct coll_comm *ours;   /* NULL until it is needed */
     struct coll_comm *posted; /* the same for nonblocking calls: `ours`, or one of its own; NULL until it is needed */
+    struct apart *apart;      /* for them over several nodes, without `ours` (scheduled.h); usually NULL */
     struct offer *offer;      /* of memory for them, as long as not all ranks have it; usually NULL */
     struct keep *keep;        /* for persistent ones (keeps.h); NULL until there is one */
     int kept_calls;           /* persistent collectives that were made, until then */
@@ -108,8 +109,9 @@ bool comm_state_equip(struct comm_state *state);
 /* From now on it is the MPI library's. */
 void comm_state_step_aside(struct comm_state *state);
 
-/* Local: whether rules, or costs, have anything of ours for it. */
+/* Local: whether rules, or costs, have anything of ours for it; for nonblocking calls over several nodes. */
 bool comm_state_wants(struct comm_state *state);
+bool comm_state_wants_schedules(struct comm_state *state);
 
 /* What serves a message of this size; NULL: mpi. Collective the first time. */
 const struct range *comm_state_range(struct comm_state *state, enum collective collective, int64_t bytes);

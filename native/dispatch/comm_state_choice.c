@@ -5,6 +5,7 @@
 #include "node/kept.h"
 #include "ordered.h"
 #include "peers.h"
+#include "requests/plan.h"
 #include "reserve.h"
 #include "comm_state.h"
 
@@ -122,6 +123,14 @@ bool comm_state_wants(struct comm_state *state)
     bool any = job.by_costs || ordered_order() != ORDER_FREE;
     for (int i = 0; i < COLLECTIVES_BLOCKING && !any; i++)
         any = is_chosen(state, (enum collective)i);
+    return any;
+}
+
+bool comm_state_wants_schedules(struct comm_state *state)
+{
+    bool any = false;
+    for (int i = COLLECTIVES_BLOCKING; i < COLLECTIVES && !any; i++)
+        any = plan_is_there((enum collective)i) && is_chosen(state, (enum collective)i);
     return any;
 }
 

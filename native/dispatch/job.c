@@ -19,6 +19,7 @@
 #include "nonblocking.h"
 #include "ordered.h"
 #include "persistent.h"
+#include "progress.h"
 #include "reserve.h"
 #include "comm_state.h"
 #include "types.h"
@@ -171,7 +172,7 @@ bool job_prepare(void)
 {
     if (job.started)
         return true;
-    enum { GOOD, PLAIN, HOSTS, COMPLETE, ITEMS };
+    enum { GOOD, PLAIN, HOSTS, COMPLETE, PROGRESS, ITEMS };
     int mine[ITEMS], all[ITEMS] = {0};
     job.agreed = job.agreed || agree_again();
     if (!job.agreed)
@@ -192,10 +193,12 @@ bool job_prepare(void)
     mine[PLAIN] = !dispatch_below;
     mine[HOSTS] = !device_driver();
     mine[COMPLETE] = dispatch_all_complete;
+    mine[PROGRESS] = progress_is_there();
     PMPI_Allreduce(mine, all, ITEMS, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     dispatch_below = !all[PLAIN];
     job.devices = !all[HOSTS];
     dispatch_all_complete = all[COMPLETE];
+    job.progresses = all[PROGRESS];
     job.started = all[GOOD];
     if (!job.started)
         complain("libunisono", 0, "a rank could not set it up, for want of memory perhaps");
@@ -242,6 +245,7 @@ void dispatch_finish(void)
         verbose_print();
     persistent_finish();
     comm_state_finish();
+    progress_end();
     types_finish();
     duplicates_end();
     libnbc_end();

@@ -10,8 +10,9 @@ struct job {
     bool is_on;    /* rules, or costs, choose */
     bool by_costs; /* what has no rule is chosen by the cost model */
     bool verbose;
-    bool multiple; /* MPI_THREAD_MULTIPLE on some rank */
-    bool devices;  /* a rank had the driver of a device loaded at the start */
+    bool multiple;   /* MPI_THREAD_MULTIPLE on some rank */
+    bool progresses; /* whatever a rank waits for in MPI, the MPI library calls us meanwhile (progress.h) */
+    bool devices;    /* a rank had the driver of a device loaded at the start */
     bool has_costs;
     enum reproducible reproducible;
     struct rules rules;

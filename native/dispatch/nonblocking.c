@@ -8,8 +8,9 @@
 #include "job.h"
 #include "node/posts.h"
 #include "node/wait.h"
-#include "pack.h"
+#include "request.h"
 #include "reserve.h"
+#include "scheduled.h"
 #include "verbose.h"
 
 int dispatch_under_way;
@@ -18,11 +19,8 @@ int dispatch_under_way;
 struct operation {
     struct post post; /* the first: what the transport knows of it */
     struct coll_comm *comm;
-    MPI_Request request;
+    struct request request;
     bool is_over;
-    int error;
-    void *room;            /* for what is received, where that has to be unpacked in the end: */
-    struct packed receive; /* with a type of ours, as the program may free its own */
     struct parts
         *parts;     /* instead, where blocks have lengths of their own; their messages may last longer than the post */
     bool is_posted; /* which is over */
@@ -30,40 +28,6 @@ struct operation {
 };
 
 static struct operation *newest; /* of those under way; threads are in MPI one at a time (nonblocking_choice.c) */
-
-static int query(void *extra, MPI_Status *status)
-{
-    const struct operation *operation = extra;
-    PMPI_Status_set_elements(status, MPI_BYTE, 0);
-    PMPI_Status_set_cancelled(status, 0);
-    status->MPI_SOURCE = MPI_ANY_SOURCE;
-    status->MPI_TAG = MPI_ANY_TAG;
-    return operation->error;
-}
-
-static int release(void *extra)
-{
-    reserve_put(extra);
-    return MPI_SUCCESS;
-}
-
-/* MPI forbids it of collectives. */
-static int cancel(void *extra, int complete)
-{
-    (void)extra, (void)complete;
-    return MPI_SUCCESS;
-}
-
-static int deliver(struct operation *operation)
-{
-    struct packed *receive = &operation->receive;
-    int error =
-        unpack(operation->room, receive->data, receive->count, receive->type, &receive->layout, operation->comm->comm);
-    PMPI_Type_free(&receive->type);
-    reserve_put(operation->room);
-    operation->room = NULL;
-    return error;
-}
 
 static void end(struct operation *operation)
 {
@@ -77,7 +41,7 @@ static void end(struct operation *operation)
     if (operation->older != NULL)
         operation->older->newer = operation->newer;
     dispatch_under_way--;
-    PMPI_Grequest_complete(operation->request);
+    request_complete(&operation->request);
 }
 
 /* Its messages are moved on; ended, where all is through. */
@@ -86,9 +50,9 @@ static void move_messages(struct operation *operation)
     struct parts *parts = operation->parts;
     if (parts->under_way > 0 && failure_known(operation->comm->fabric.failure)) {
         parts_abandon(parts, wait_outcome(operation->comm));
-        operation->error = wait_outcome(operation->comm);
+        operation->request.error = wait_outcome(operation->comm);
     }
-    if (parts_are_through(parts, &operation->error) && operation->is_posted)
+    if (parts_are_through(parts, &operation->request.error) && operation->is_posted)
         end(operation);
 }
 
@@ -96,12 +60,12 @@ static void finish(struct post *post, int error)
 {
     struct operation *operation = (struct operation *)post;
     int delivered = MPI_SUCCESS;
-    if (operation->room != NULL)
-        delivered = deliver(operation);
+    if (operation->request.room != NULL)
+        delivered = request_deliver(&operation->request, operation->comm);
     else if (operation->parts != NULL && error == MPI_SUCCESS)
         delivered = parts_unpack(operation->parts, operation->comm->comm);
     error = error != MPI_SUCCESS ? error : delivered;
-    operation->error = error != MPI_SUCCESS ? error : operation->error;
+    operation->request.error = error != MPI_SUCCESS ? error : operation->request.error;
     operation->is_posted = true;
     if (operation->parts == NULL)
         end(operation);
@@ -137,7 +101,7 @@ static struct operation *find(int count, const MPI_Request *requests)
 {
     for (struct operation *one = newest; one != NULL; one = one->older)
         for (int i = 0; i < count; i++)
-            if (requests[i] == one->request)
+            if (requests[i] == one->request.request)
                 return one;
     return NULL;
 }
@@ -169,36 +133,7 @@ bool dispatch_turn(int count, const MPI_Request *requests, unsigned *turn)
     return one != NULL;
 }
 
-/* What is sent, in one piece; it is read while the operation begins. */
-static int collect(struct operation *operation, const struct packed *send, void **room)
-{
-    if (!send->is_there)
-        return MPI_SUCCESS;
-    *room = reserve_get((size_t)types_bytes(send->count, &send->layout));
-    operation->post.call.send = *room;
-    return pack(send->data, send->count, send->type, &send->layout, *room, operation->comm->comm);
-}
-
-static int make_room(struct operation *operation, const struct wish *wish)
-{
-    struct packed *receive = &operation->receive;
-    struct call *call = &operation->post.call;
-    if (!wish->receive.is_there)
-        return MPI_SUCCESS;
-    *receive = wish->receive;
-    operation->room = call->receive = reserve_get((size_t)types_bytes(receive->count, &receive->layout));
-    int error = PMPI_Type_contiguous(1, wish->receive.type, &receive->type);
-    if (error == MPI_SUCCESS)
-        error = PMPI_Type_commit(&receive->type);
-    if (error == MPI_SUCCESS && wish->keeps) {
-        call->send = (char *)operation->room + operation->comm->rank * call->bytes;
-        error = pack(receive->data, receive->count, receive->type, &receive->layout, operation->room,
-                     operation->comm->comm);
-    }
-    return error;
-}
-
-/* The same of blocks with lengths of their own: those that go through shared memory, and messages for the others. */
+/* Of blocks with lengths of their own: those that go through shared memory, and messages for the others. */
 static int collect_parts(struct operation *operation)
 {
     struct parts *parts = operation->parts;
@@ -216,7 +151,7 @@ static int enlist(struct operation *operation)
     posts_post(operation->comm, &operation->post);
     if (operation->parts != NULL)
         parts_given(operation->parts);
-    int error = PMPI_Grequest_start(query, release, cancel, operation, &operation->request);
+    int error = request_start(&operation->request, operation);
     operation->older = newest;
     if (newest != NULL)
         newest->newer = operation;
@@ -247,6 +182,11 @@ static bool is_left(const struct wish *wish, const struct call *call)
 bool nonblocking_begin(struct comm_state *state, const struct wish *wish, MPI_Request *request, int *error)
 {
     struct call call;
+    if (state->posted == NULL) {
+        const bool begun = scheduled_begin(state, wish, request, error);
+        parts_free(wish->parts);
+        return begun;
+    }
     const struct implementation *chosen = choose(state, wish, &call);
     struct operation *operation = chosen != NULL ? reserve_get(sizeof *operation) : NULL;
     void *sent = NULL;
@@ -262,8 +202,11 @@ bool nonblocking_begin(struct comm_state *state, const struct wish *wish, MPI_Re
     }
     if (job.verbose)
         verbose_count(chosen, call.bytes);
-    int failed = operation->parts != NULL ? collect_parts(operation) : make_room(operation, wish);
-    failed = failed != MPI_SUCCESS ? failed : collect(operation, &wish->send, &sent);
+    struct call *ours = &operation->post.call;
+    int failed = operation->parts != NULL ? collect_parts(operation)
+                                          : request_make_room(&operation->request, wish, ours, operation->comm);
+    if (failed == MPI_SUCCESS) /* it is read while the operation begins */
+        failed = request_collect(&wish->send, ours, operation->comm, &sent);
     failed = failed != MPI_SUCCESS ? failed : enlist(operation);
     reserve_put(sent);
     *error = failed;
@@ -272,7 +215,7 @@ bool nonblocking_begin(struct comm_state *state, const struct wish *wish, MPI_Re
         PMPI_Comm_call_errhandler(state->user, failed);
         return true;
     }
-    *request = operation->request;
+    *request = operation->request.request;
     posts_move(state->posted);
     return true;
 }
@@ -289,7 +232,7 @@ int nonblocking_run(struct coll_comm *comm, const struct call *call)
     int error = enlist(operation);
     if (error != MPI_SUCCESS)
         return error;
-    MPI_Request request = operation->request;
+    MPI_Request request = operation->request.request;
     await(operation);
     return PMPI_Wait(&request, MPI_STATUS_IGNORE);
 }

@@ -24,6 +24,13 @@ struct wish {
     struct parts *parts; /* of calls whose blocks have lengths of their own; else NULL */
 };
 
+/* Whether the job's calls may be ours at all: the same on all ranks. */
+bool nonblocking_is_allowed(void);
+
+/* Whether ours can serve this collective, of any kind, where the communicator's ranks are: of those that do not block, over several
+ * nodes the ones that are not persistent, where the MPI library calls us meanwhile (progress.h). The same on all ranks. */
+bool nonblocking_reaches(const struct comm_state *state, enum collective collective);
+
 /* Whether something of ours serves this on the communicator, as it is seen by `comm`: the same on all ranks. Local. `named`: as rules
  * call it, which is the persistent form where that is made. */
 const struct implementation *nonblocking_choose(struct comm_state *state, const struct coll_comm *comm,

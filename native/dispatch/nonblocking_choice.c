@@ -8,6 +8,8 @@
 #include "offer.h"
 #include "ordered.h"
 #include "peers.h"
+#include "requests/plan.h"
+#include "scheduled.h"
 #include "verbose.h"
 
 unsigned char dispatch_posts;
@@ -18,6 +20,26 @@ static bool is_served_at_all(enum collective collective)
 {
     return collective_is_nonblocking(collective) &&
            (job.reproducible == REPRODUCIBLE_NOT || !collective_reduces(collective));
+}
+
+bool nonblocking_is_allowed(void)
+{
+    return dispatch_all_complete && job.started && !job.multiple && !job.devices && !failure_tolerated();
+}
+
+bool nonblocking_reaches(const struct comm_state *state, enum collective collective)
+{
+    return collective < COLLECTIVES_BLOCKING || state->ours->topology.nodes == 1 ||
+           (scheduled_is_possible(state) && !collective_is_persistent(collective));
+}
+
+/* Whether it can be begun there. What goes on over several nodes is begun anew at each start of a persistent one, which is left
+ * to the MPI library. */
+static bool is_possible(const struct coll_comm *comm, const struct call *call, enum collective named)
+{
+    if (comm->topology.nodes > 1)
+        return plan_is_there(call->collective) && !collective_is_persistent(named);
+    return comm->posts != NULL && posts_hold(comm, call);
 }
 
 /* Whether any names one of ours. */
@@ -35,8 +57,8 @@ const struct implementation *nonblocking_choose(struct comm_state *state, const 
                                                 const struct call *call, enum collective named)
 {
     const bool sized = call->collective != COLL_IBARRIER && !collective_has_no_size(call->collective);
-    if (!is_served_at_all(call->collective) || call->bytes < 0 || (call->bytes == 0 && sized) || comm->posts == NULL ||
-        !posts_hold(comm, call))
+    if (!is_served_at_all(call->collective) || call->bytes < 0 || (call->bytes == 0 && sized) ||
+        !is_possible(comm, call, named))
         return NULL;
     const struct shape shape = {
         .bytes = call->bytes, .element = call->reduction.element, .commutative = true, .root = call->root};
@@ -62,15 +84,10 @@ void nonblocking_left(MPI_Comm comm, enum collective collective, MPI_Count count
         verbose_count(one != NULL ? one : implementation_mpi(collective), count * size);
 }
 
-static bool is_allowed(void)
-{
-    return dispatch_all_complete && job.started && !job.multiple && !job.devices && !failure_tolerated();
-}
-
 /* Without a rule nothing serves where ranks share CPUs, as nothing is tried there (trial.h). */
 bool nonblocking_is_wanted(void)
 {
-    return is_allowed() &&
+    return nonblocking_is_allowed() &&
            (any_rule(&job.forced) || (job.is_on && (any_rule(&job.rules) || (job.by_costs && !is_crowded))));
 }
 
@@ -90,13 +107,13 @@ static void prepare(struct comm_state *state)
 void nonblocking_before_trial(struct comm_state *world)
 {
     struct coll_comm *comm = world->ours;
-    if (is_allowed() && comm->topology.nodes == 1 && comm->served && !comm->crowded)
+    if (nonblocking_is_allowed() && comm->topology.nodes == 1 && comm->served && !comm->crowded)
         posts_create(comm);
 }
 
 void nonblocking_start(void)
 {
-    struct comm_state *world = is_allowed() ? comm_state_now(MPI_COMM_WORLD) : NULL;
+    struct comm_state *world = nonblocking_is_allowed() ? comm_state_now(MPI_COMM_WORLD) : NULL;
     is_crowded = world != NULL && world->peers->crowded;
     const bool wanted = world != NULL && nonblocking_is_wanted();
     if (wanted)
@@ -107,7 +124,7 @@ void nonblocking_start(void)
 
 void nonblocking_ask(struct comm_state *state)
 {
-    if (!is_allowed())
+    if (!nonblocking_is_allowed())
         return;
     dispatch_posts = true;
     if (!state->is_offered)

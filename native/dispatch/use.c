@@ -60,7 +60,7 @@ static bool applies_somewhere(struct comm_state *state, const struct implementat
 {
     if (one->kind == BY_MPI)
         return true;
-    if (!comm_state_equip(state))
+    if (!comm_state_equip(state) || !nonblocking_reaches(state, one->collective))
         return false;
     if (one->kind != BY_OURS) /* of whose order we know nothing */
         return !ordered_keeps(one->collective) && comm_state_duplicate(state, one) != MPI_COMM_NULL;

@@ -33,7 +33,7 @@ def program(tools: Toolchain, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compiled(tools, tmp_path_factory.mktemp(tools.name), str(PROGRAMS / "nonblocking.c"), after=["-ldl"])
 
 
-def _served(said: str, collective: str) -> dict[str, int]:
+def calls_of(said: str, collective: str) -> dict[str, int]:
     """Implementation -> calls of rank 0."""
     rows = re.findall(rf"unisono: +{collective} +(?:any|[\d.]+) +(\S+) +(\d+)$", said, re.MULTILINE)
     served: dict[str, int] = {}
@@ -48,15 +48,15 @@ def test_right_however_many_are_under_way(tools: Toolchain, program: Path, ranks
         ranks = 3  # whose ranks do not give their CPUs away
     ran = run(tools, tmp_path, program, ranks=ranks, env=FORCE, record=False)
     assert (ran.status, ran.out.split()) == (0, ["right"]), ran.out + ran.error
-    served = _served(ran.error, "iallreduce")
+    served = calls_of(ran.error, "iallreduce")
     assert served["unisono/posted"] > 500 and served["mpi"] > 100, "some find no room, and are the MPI's on all ranks"
-    assert _served(ran.error, "ibcast") == {"unisono/posted": 20}
+    assert calls_of(ran.error, "ibcast") == {"unisono/posted": 20}
 
 
 def test_nobody_needs_another_rank_in_mpi(tools: Toolchain, program: Path, tmp_path: Path) -> None:
     ran = run(tools, tmp_path, program, "alone", "flag", ranks=2, env=FORCE, record=False)
     assert (ran.status, ran.out.split()) == (0, ["right"]), ran.out + ran.error
-    assert _served(ran.error, "iallreduce") == {"unisono/posted": 5}
+    assert calls_of(ran.error, "iallreduce") == {"unisono/posted": 5}
 
 
 VECTORS = ("iallgatherv", "ialltoallv", "igatherv", "ireduce_scatter", "iscatterv")
@@ -75,7 +75,7 @@ def test_blocks_of_lengths_of_their_own(tools: Toolchain, ranks: int, tmp_path: 
     ran = run(tools, tmp_path, program, "1200", ranks=ranks, env=env, record=False)
     assert (ran.status, ran.out.split()) == (0, ["right"]), ran.out + ran.error
     for name in VECTORS:
-        assert _served(ran.error, name)["unisono/posted"] > 50, f"{name}: not the long ones of an iallgatherv"
+        assert calls_of(ran.error, name)["unisono/posted"] > 50, f"{name}: not the long ones of an iallgatherv"
 
 
 NEAR = tuple(f"i{name}" for name in NEIGHBOURHOODS)
@@ -99,7 +99,7 @@ def test_neighbours(tools: Toolchain, ranks: int, form: str, tmp_path: Path) -> 
     ran = run(tools, tmp_path, program, "400", form, ranks=ranks, env=env, record=False)
     _right(ran)
     for name in NEAR:
-        served = _served(ran.error, name if form == "nonblocking" else f"{blocking(name)}_init")
+        served = calls_of(ran.error, name if form == "nonblocking" else f"{blocking(name)}_init")
         assert served["unisono/posted"] >= 10, f"{name}: on all but tori that are two ranks wide"
         if form == "ours":
             assert served.keys() == {"unisono/posted"}, name
@@ -124,7 +124,7 @@ def test_where_all_calls_are_nonblocking(
     env = {**_rules(tmp_path), "UNISONO_PATIENCE": patience}
     ran = run(tools, tmp_path, program, "only", str(calls), ranks=ranks, env=env, record=False)
     assert (ran.status, ran.out.split()) == (0, ["right"]), ran.out + ran.error
-    served = _served(ran.error, "iallreduce")
+    served = calls_of(ran.error, "iallreduce")
     assert served["unisono/posted"] >= least, "of six communicators, each from when all ranks have memory"
     assert sum(served.values()) == 6 * (200 + calls) + sum(k % 20 for k in range(60)), (
         "each call is counted, ours or not"
@@ -153,7 +153,7 @@ def test_they_are_recorded_like_others(tools: Toolchain, program: Path, tmp_path
         pytest.skip("this MPI's own nonblocking collectives do not come to an end here (5.0.2)")
     plain = run(tools, tmp_path, program, ranks=2)
     served = run(tools, tmp_path, program, ranks=2, env=FORCE)
-    assert _served(served.error, "iallreduce")["unisono/posted"] > 500
+    assert calls_of(served.error, "iallreduce")["unisono/posted"] > 500
     counted = [
         {key[1:]: amount for key, amount in amounts(ran.whole()).items() if key[1] == "MPI_Iallreduce"}
         for ran in (plain, served)
@@ -194,7 +194,7 @@ def test_persistent_ones_are_waited_for_like_others(
     ran = run(tools, tmp_path, persistent, ranks=ranks, env=FORCE, record=False)
     _right(ran)
     for collective, starts in {"allgather": 80, "bcast": 160, "gather": 80, "scatter": 80}.items():
-        served = _served(ran.error, f"{collective}_init")
+        served = calls_of(ran.error, f"{collective}_init")
         assert served.keys() == {"unisono/posted"} and served["unisono/posted"] >= starts, collective
 
 
@@ -207,7 +207,7 @@ def test_persistent_ones_are_started_in_any_order(
     ran = run(tools, tmp_path, in_any_order, "12", "1000", ranks=ranks, env=FORCE, record=False)
     _right(ran)
     for collective in KEPT:
-        assert _served(ran.error, collective).keys() == {"unisono/posted"}, collective
+        assert calls_of(ran.error, collective).keys() == {"unisono/posted"}, collective
 
 
 def test_what_finds_no_room_is_the_mpis_on_all_ranks(tools: Toolchain, in_any_order: Path, tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ def test_what_finds_no_room_is_the_mpis_on_all_ranks(tools: Toolchain, in_any_or
         pytest.skip("this MPI's own persistent collectives give wrong results")
     ran = run(tools, tmp_path, in_any_order, "30", "8000", ranks=2, env=FORCE, record=False)
     _right(ran)
-    served = {word for collective in KEPT for word in _served(ran.error, collective)}
+    served = {word for collective in KEPT for word in calls_of(ran.error, collective)}
     assert served == {"unisono/posted", "mpi"}
 
 
@@ -229,7 +229,7 @@ def test_nobody_needs_another_rank_in_mpi_for_one_that_was_started(
 ) -> None:
     ran = run(tools, tmp_path, alone, str(tmp_path / "flag"), ranks=2, env=FORCE, record=False)
     _right(ran)
-    assert _served(ran.error, "allreduce_init") == {"unisono/posted": 3}
+    assert calls_of(ran.error, "allreduce_init") == {"unisono/posted": 3}
 
 
 def test_who_waits_for_a_rank_that_has_ended_is_told(tools: Toolchain, alone: Path, tmp_path: Path) -> None:
@@ -250,7 +250,7 @@ def test_without_room_persistent_ones_are_the_mpis(
     env = {**FORCE, "UNISONO_SHARED_MEMORY": room}
     ran = run(tools, tmp_path, in_any_order, "2", "1000", "world", ranks=2, env=env, record=False)
     _right(ran)
-    assert "unisono/posted" not in ran.error and _served(ran.error, "allreduce_init")["mpi"] > 10
+    assert "unisono/posted" not in ran.error and calls_of(ran.error, "allreduce_init")["mpi"] > 10
 
 
 def test_persistent_ones_are_recorded_like_others(tools: Toolchain, persistent: Path, tmp_path: Path) -> None:
@@ -261,7 +261,7 @@ def test_persistent_ones_are_recorded_like_others(tools: Toolchain, persistent: 
     if "none" in plain.out:
         pytest.skip("this MPI has no persistent collectives")
     served = run(tools, tmp_path, persistent, "world", ranks=2, env=FORCE)
-    assert _served(served.error, "allreduce_init").keys() == {"unisono/posted"}
+    assert calls_of(served.error, "allreduce_init").keys() == {"unisono/posted"}
     counted = [
         {key[1:]: amount for key, amount in amounts(ran.whole()).items() if "_init" in key[1] or "Start" in key[1]}
         for ran in (plain, served)
@@ -278,7 +278,7 @@ def test_fortran(name: str, form: list[str], binding: int, tmp_path: Path) -> No
     program = compiled(tools, tmp_path, str(PROGRAMS / "later.F90"), *options)
     ran = run(tools, tmp_path, program, ranks=2, env=FORCE, record=False)
     assert (ran.status, ran.out.split()) == (0, ["right"]), ran.out + ran.error
-    assert _served(ran.error, "allreduce_init" if form else "iallreduce")["unisono/posted"] == 200
+    assert calls_of(ran.error, "allreduce_init" if form else "iallreduce")["unisono/posted"] == 200
 
 
 def _ruled(folder: Path, *lines: str) -> dict[str, str]:
@@ -309,13 +309,13 @@ def test_the_mpis_own_algorithms_by_size(tools: Toolchain, places: dict[str, str
     assert (ran.status, ran.out.split()) == (0, ["right"]), ran.out + ran.error
     calls = 2 * 3  # of each size, of which there are four
     if tools.name.startswith("openmpi"):
-        assert _served(ran.error, "ibcast") == {"libnbc/linear": 2 * calls, "libnbc/chain": 2 * calls}
-        assert _served(ran.error, "iallgather") == {"libnbc/recursive_doubling": 2 * calls, "mpi": 2 * calls}
-        assert _served(ran.error, "ireduce") == {"libnbc/binomial": 4 * calls}
+        assert calls_of(ran.error, "ibcast") == {"libnbc/linear": 2 * calls, "libnbc/chain": 2 * calls}
+        assert calls_of(ran.error, "iallgather") == {"libnbc/recursive_doubling": 2 * calls, "mpi": 2 * calls}
+        assert calls_of(ran.error, "ireduce") == {"libnbc/binomial": 4 * calls}
     else:
-        assert not any(word.startswith("libnbc/") for word in _served(ran.error, "ibcast"))
+        assert not any(word.startswith("libnbc/") for word in calls_of(ran.error, "ibcast"))
         assert "libnbc/chain does not apply to ibcast: this MPI library has no such algorithm for it" in ran.error
-    assert _served(ran.error, "iallreduce") in ({"mpi": 4 * calls}, {}), "no such algorithm"
+    assert calls_of(ran.error, "iallreduce") in ({"mpi": 4 * calls}, {}), "no such algorithm"
     for collective in ("ireduce", "iallreduce"):
         assert f"libnbc/nothing does not apply to {collective}: " in ran.error
 
@@ -328,8 +328,8 @@ def test_the_mpis_own_algorithms_keep_the_order_of_operations_that_do_not_commut
     env = {**rules, "UNISONO_FAKE_NODES": "2"}
     ran = run(tools, tmp_path, program, ranks=4, env=env, record=False)
     assert (ran.status, ran.out.split()) == (0, ["right"]), ran.out + ran.error
-    assert _served(ran.error, "iallreduce") == {"libnbc/ring": 1, "mpi": 1}
-    assert _served(ran.error, "ireduce") == {"mpi": 1}
+    assert calls_of(ran.error, "iallreduce") == {"libnbc/ring": 1, "mpi": 1}
+    assert calls_of(ran.error, "ireduce") == {"mpi": 1}
 
 
 def test_the_mpis_own_algorithms_are_left_to_it_where_there_are_threads(tmp_path: Path) -> None:
@@ -338,7 +338,7 @@ def test_the_mpis_own_algorithms_are_left_to_it_where_there_are_threads(tmp_path
     program = compiled(tools, tmp_path, str(PROGRAMS / "later_sizes.c"))
     ran = run(tools, tmp_path, program, "multiple", ranks=2, env=_of_the_mpi(tmp_path), record=False)
     assert (ran.status, ran.out.split()) == (0, ["right"]), ran.out + ran.error
-    assert _served(ran.error, "ibcast") in ({"mpi": 4 * 2 * 3}, {})
+    assert calls_of(ran.error, "ibcast") in ({"mpi": 4 * 2 * 3}, {})
     assert ran.error.count("libnbc/... do not apply with MPI_THREAD_MULTIPLE") == 1
 
 
@@ -350,10 +350,10 @@ def test_ours_and_the_mpis_own_side_by_side(tmp_path: Path) -> None:
     assert (ran.status, ran.out.split()) == (0, ["right"]), ran.out + ran.error
     short, sizes, turns, communicators = 3, 4, 3, 2
     calls = communicators * sizes * turns
-    served = _served(ran.error, "ibcast")
+    served = calls_of(ran.error, "ibcast")
     assert set(served) == {"unisono/posted", "mpi"} and sum(served.values()) == calls
     assert served["unisono/posted"] >= short * turns, "all short ones on the world"
-    assert _served(ran.error, "ireduce") == {"libnbc/binomial": calls}
+    assert calls_of(ran.error, "ireduce") == {"libnbc/binomial": calls}
 
 
 def _of_the_mpi_when_made(folder: Path) -> dict[str, str]:
@@ -381,15 +381,15 @@ def test_persistent_ones_take_the_mpis_own_algorithms_when_they_are_made(
     assert (ran.status, ran.out.splitlines()) == (0, ["pieces of 3000 and 6000", "right"]), ran.out + ran.error
     starts = 2 * 3  # of each size, of which there are four, in place and not
     ours = "mpi" if places else "unisono/posted"
-    assert _served(ran.error, "bcast_init") == {"libnbc/linear": 2 * starts, "libnbc/chain": 2 * starts}
-    assert _served(ran.error, "allgather_init") == {"libnbc/recursive_doubling": 2 * starts, "mpi": 2 * starts}
-    assert _served(ran.error, "reduce_init") == {"libnbc/chain": 4 * starts, "mpi": 3}, "one whose order matters"
-    assert _served(ran.error, "scan_init") == {"libnbc/recursive_doubling": 4 * starts}
-    assert _served(ran.error, "exscan_init") == {"mpi": 4 * starts}
-    allreduce = _served(ran.error, "allreduce_init")
+    assert calls_of(ran.error, "bcast_init") == {"libnbc/linear": 2 * starts, "libnbc/chain": 2 * starts}
+    assert calls_of(ran.error, "allgather_init") == {"libnbc/recursive_doubling": 2 * starts, "mpi": 2 * starts}
+    assert calls_of(ran.error, "reduce_init") == {"libnbc/chain": 4 * starts, "mpi": 3}, "one whose order matters"
+    assert calls_of(ran.error, "scan_init") == {"libnbc/recursive_doubling": 4 * starts}
+    assert calls_of(ran.error, "exscan_init") == {"mpi": 4 * starts}
+    allreduce = calls_of(ran.error, "allreduce_init")
     assert allreduce.pop("libnbc/ring") == starts + 3, "the longest, and one with an operation of the program's"
     assert allreduce == ({"mpi": 3 * starts + 3} if places else {ours: 3 * starts, "mpi": 3})
-    assert _served(ran.error, "iallreduce") == {"mpi": 1}
+    assert calls_of(ran.error, "iallreduce") == {"mpi": 1}
 
 
 def test_persistent_ones_are_the_mpis_by_itself_where_there_are_threads(tmp_path: Path) -> None:

@@ -99,10 +99,8 @@ static void draw_implementation(struct trial *trial, char word[96])
 /* Its nonblocking form, by ours where that applies. */
 static void draw_nonblocking(struct trial *trial)
 {
-    char name[32];
     later_draw(trial, false);
-    snprintf(name, sizeof name, "i%s", call_names[trial->which]);
-    trial->by_library = trial->later && use(trial->comm, name, "unisono/posted") != 0;
+    trial->by_library = trial->later && !later_is_ours(trial, use);
     if (!trial->by_library)
         flight_draw(trial);
 }

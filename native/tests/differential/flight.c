@@ -7,14 +7,6 @@
 
 enum { DEEPEST = 3, CALLS = 2, NEIGHBORS = 5 /* names at the beginning of call_names, which need a topology */ };
 
-/* By ours, where something is forced and that applies. */
-static void force(struct trial *inner)
-{
-    char name[32];
-    snprintf(name, sizeof name, "i%s", call_names[inner->which]);
-    inner->by_library = !(inner->use != NULL && inner->later && inner->use(inner->comm, name, "unisono/posted") == 0);
-}
-
 static void draw(struct trial *inner, struct trial *outer, struct random *drawn)
 {
     PMPI_Comm_rank(inner->comm, &inner->rank);
@@ -24,7 +16,7 @@ static void draw(struct trial *inner, struct trial *outer, struct random *drawn)
     inner->layouts = random_one_in(drawn, 3) ? LAYOUTS_PLAIN : LAYOUTS_OF_UNITS;
     inner->large = random_one_in(drawn, 4);
     later_draw(inner, true);
-    force(inner);
+    inner->by_library = !(inner->use != NULL && inner->later && later_is_ours(inner, inner->use));
     flight_draw(inner);
     inner->tally->of[DRAWN_IN_FLIGHT]++;
     inner->tally->of[DRAWN_BESIDE] += !inner->by_library && !outer->by_library && !outer->is_over;

@@ -1,5 +1,6 @@
 #include "later.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -38,6 +39,14 @@ void later_draw(struct trial *trial, bool often)
     trial->persistent = random_one_in(&trial->shared, 3) && trial->later && HAS_PERSISTENT;
     trial->tally->of[DRAWN_LATER] += trial->later;
     trial->tally->of[DRAWN_PERSISTENT] += trial->persistent;
+}
+
+bool later_is_ours(const struct trial *trial, int (*use)(MPI_Comm, const char *, const char *))
+{
+    char name[32];
+    snprintf(name, sizeof name, "i%s", call_names[trial->which]);
+    return use(trial->comm, name, "unisono/posted") == 0 || /* over several nodes: */
+           (!trial->persistent && use(trial->comm, name, "unisono/leader") == 0);
 }
 
 /* One way to wait for all of them. */

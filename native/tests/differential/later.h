@@ -56,6 +56,8 @@
 
 /* Whether this case is made by it: of the calls that ours serve, some, or most. */
 void later_draw(struct trial *trial, bool often);
+/* Has it served by ours, where something of ours serves it on its communicator. */
+bool later_is_ours(const struct trial *trial, int (*use)(MPI_Comm, const char *, const char *));
 /* Tests one of those that are under way, this one and those outside of it. */
 void later_look(struct trial *trial);
 /* After its call, which returned `error`: starts it if it is persistent, and waits for it, sometimes beside other requests

@@ -1,0 +1,23 @@
+/* Nonblocking collectives over several nodes, by schedules of messages (../collectives/requests/schedule.h). The MPI library calls us
+ * whenever it waits (progress.h), so they go on whatever the program waits for, and the functions that complete requests need not
+ * know of them. */
+#ifndef UNISONO_SCHEDULED_H
+#define UNISONO_SCHEDULED_H
+
+#include "nonblocking.h"
+
+/* Whether calls on the communicator may be served so: the same on all ranks. Local. */
+bool scheduled_is_possible(const struct comm_state *state);
+
+/* At the same call of all ranks, which does not block: so that those after it can be served without a private communicator, the ranks
+ * begin to tell one another where they receive messages. What is begun before a rank has heard waits for that. */
+void scheduled_offer(struct comm_state *state);
+/* Waits until this rank has heard: the communicator ends. */
+void scheduled_await(struct comm_state *state);
+
+/* As nonblocking_begin(), and not for calls with parts. */
+bool scheduled_begin(struct comm_state *state, const struct wish *wish, MPI_Request *request, int *error);
+/* The communicator ends: waits for what is under way. */
+void scheduled_end(struct comm_state *state);
+
+#endif

@@ -1,0 +1,109 @@
+/* Whatever a rank waits for in MPI, the nonblocking collectives that it has begun go on; "right" at the end. Rank 0 waits for a
+ * collective, while the others wait in some other call for what rank 0 does after that. First word "copy": on a copy of the world. */
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+
+static int rank, ranks, wrong;
+
+static void expect(int good, const char *what, int round)
+{
+    if (!good) {
+        fprintf(stderr, "rank %d: %s is wrong in round %d\n", rank, what, round);
+        wrong = 1;
+    }
+}
+
+enum way { RECEIVE, PROBE, ALL, SYNCHRONOUS, BARRIER, SUM, FENCE, DUP, WAYS };
+
+/* What rank 0 does once its collective is over, and the others while theirs is under way. */
+static void meet(enum way way, MPI_Comm comm, MPI_Win window)
+{
+    int token = 7, sum = 0;
+    MPI_Status status;
+    MPI_Request request;
+    MPI_Comm copy;
+    switch (way) {
+    case RECEIVE:
+    case PROBE:
+    case ALL:
+        for (int i = 1; rank == 0 && i < ranks; i++)
+            MPI_Send(&token, 1, MPI_INT, i, way, comm);
+        if (rank > 0 && way == PROBE)
+            MPI_Probe(0, way, comm, &status);
+        if (rank > 0 && way == ALL) {
+            MPI_Irecv(&token, 1, MPI_INT, 0, way, comm, &request);
+            MPI_Waitall(1, &request, MPI_STATUSES_IGNORE);
+        } else if (rank > 0)
+            MPI_Recv(&token, 1, MPI_INT, 0, way, comm, MPI_STATUS_IGNORE);
+        break;
+    case SYNCHRONOUS:
+        for (int i = 1; rank == 0 && i < ranks; i++)
+            MPI_Recv(&token, 1, MPI_INT, i, way, comm, MPI_STATUS_IGNORE);
+        if (rank > 0)
+            MPI_Ssend(&token, 1, MPI_INT, 0, way, comm);
+        break;
+    case BARRIER: MPI_Barrier(comm); break;
+    case SUM: MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm); break;
+    case FENCE: MPI_Win_fence(0, window); break;
+    case DUP:
+        MPI_Comm_dup(comm, &copy);
+        MPI_Comm_free(&copy);
+        break;
+    default: break;
+    }
+}
+
+/* Several under way, of all kinds; root `root`. */
+static void one(enum way way, int round, int root, MPI_Comm comm, MPI_Win window)
+{
+    enum { LENGTH = 3000, KINDS = 4 };
+    static double mine[LENGTH], sums[LENGTH], reduced[LENGTH], spread[LENGTH];
+    MPI_Request requests[KINDS];
+    const int length = round % 3 == 0 ? LENGTH : 1 + round % 7;
+    const double all = ranks * (ranks - 1) / 2.0;
+    for (int i = 0; i < length; i++) {
+        mine[i] = rank + i + round;
+        spread[i] = rank == root ? i - round : -1;
+        sums[i] = reduced[i] = -1;
+    }
+    MPI_Iallreduce(mine, sums, length, MPI_DOUBLE, MPI_SUM, comm, &requests[0]);
+    MPI_Ibcast(spread, length, MPI_DOUBLE, root, comm, &requests[1]);
+    MPI_Ireduce(mine, reduced, length, MPI_DOUBLE, MPI_MAX, root, comm, &requests[2]);
+    MPI_Ibarrier(comm, &requests[3]);
+    if (rank == 0)
+        MPI_Waitall(KINDS, requests, MPI_STATUSES_IGNORE);
+    meet(way, comm, window);
+    if (rank > 0)
+        for (int i = 0; i < KINDS; i++)
+            MPI_Wait(&requests[(i + rank) % KINDS], MPI_STATUS_IGNORE);
+    for (int i = 0; i < length; i++) {
+        expect(sums[i] == all + ranks * (double)(i + round), "a sum", round);
+        expect(spread[i] == i - round, "what the root sent", round);
+        expect(reduced[i] == (rank == root ? ranks - 1 + i + round : -1), "the greatest", round);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int any = 0, number = 0;
+    MPI_Win window;
+    MPI_Comm comm = MPI_COMM_WORLD;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (argc > 1 && strcmp(argv[1], "copy") == 0)
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Win_create(&number, sizeof number, 1, MPI_INFO_NULL, comm, &window);
+    MPI_Win_fence(0, window);
+    for (int round = 0; round < 6 * WAYS; round++)
+        one((enum way)(round % WAYS), round, round / 2 % ranks, comm, window);
+    MPI_Win_free(&window);
+    if (comm != MPI_COMM_WORLD)
+        MPI_Comm_free(&comm);
+    MPI_Reduce(&wrong, &any, 1, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("%s\n", any ? "wrong" : "right");
+    MPI_Finalize();
+    return wrong;
+}

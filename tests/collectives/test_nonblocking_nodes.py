@@ -1,0 +1,99 @@
+"""Nonblocking collectives over several (pretended) nodes: right however a program waits, and in whatever MPI call."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.collectives.test_nonblocking import PROGRAMS, calls_of
+from tests.profile.interception import Ran, Toolchain, compiled, run, toolchain
+
+pytestmark = [pytest.mark.mpi, pytest.mark.beside]
+OURS = ("iallreduce", "ibarrier", "ibcast", "ireduce")
+FORCE = {"UNISONO_FORCE": ",".join(f"{name}=unisono/leader" for name in OURS), "UNISONO_VERBOSE": "1"}
+PLACES = [
+    (4, "2"),
+    (5, "2,1"),
+    pytest.param(3, "1", marks=pytest.mark.nightly),
+    pytest.param(7, "%3", marks=pytest.mark.nightly),
+    pytest.param(8, "3,1,2", marks=pytest.mark.nightly),
+]
+
+
+@pytest.fixture(scope="module", params=["openmpi5", "openmpi4"])
+def tools(request: pytest.FixtureRequest) -> Toolchain:
+    return toolchain(request.param)
+
+
+def _right(ran: Ran) -> None:
+    assert (ran.status, ran.out.split()) == (0, ["right"]), ran.out + ran.error
+
+
+@pytest.mark.parametrize(("ranks", "nodes"), PLACES)
+def test_right_however_many_are_under_way(tools: Toolchain, ranks: int, nodes: str, tmp_path: Path) -> None:
+    program = compiled(tools, tmp_path, str(PROGRAMS / "nonblocking.c"), after=["-ldl"])
+    ran = run(tools, tmp_path, program, "nodes", ranks=ranks, env={**FORCE, "UNISONO_FAKE_NODES": nodes}, record=False)
+    _right(ran)
+    assert calls_of(ran.error, "iallreduce").keys() == {"unisono/leader", "mpi"}, "the MPI's on a copy of the world"
+    assert calls_of(ran.error, "iallreduce")["unisono/leader"] > 900
+    assert calls_of(ran.error, "ibcast") == {"unisono/leader": 20}, "of types with gaps"
+
+
+@pytest.mark.parametrize(("ranks", "nodes"), PLACES)
+def test_they_go_on_whatever_a_rank_waits_for(tools: Toolchain, ranks: int, nodes: str, tmp_path: Path) -> None:
+    """For a message, another collective, a window's fence, a new communicator: MPI wants that they end meanwhile."""
+    program = compiled(tools, tmp_path, str(PROGRAMS / "later_progress.c"))
+    ran = run(tools, tmp_path, program, ranks=ranks, env={**FORCE, "UNISONO_FAKE_NODES": nodes}, record=False)
+    _right(ran)
+    for name in OURS:
+        assert calls_of(ran.error, name) == {"unisono/leader": 48}, name
+
+
+def _rules(folder: Path, *more: str) -> dict[str, str]:
+    rules = folder / "rules"
+    rules.write_text("\n".join(("unisono-rules 1", *(f"{name} * * 0 max unisono/leader" for name in OURS), *more, "")))
+    return {"UNISONO_RULES": str(rules), "UNISONO_VERBOSE": "1", "UNISONO_PATIENCE": "0"}
+
+
+@pytest.mark.parametrize("more", [(), ("allreduce * * 0 max unisono/leader",)], ids=["alone", "beside blocking ones"])
+def test_on_a_copy_of_the_world(tools: Toolchain, more: tuple[str, ...], tmp_path: Path) -> None:
+    """Without a private communicator, as no call that does not block can make one, and where others have made one."""
+    program = compiled(tools, tmp_path, str(PROGRAMS / "later_progress.c"))
+    env = {**_rules(tmp_path, *more), "UNISONO_FAKE_NODES": "2"}
+    ran = run(tools, tmp_path, program, "copy", ranks=4, env=env, record=False)
+    _right(ran)
+    counts = [calls_of(ran.error, name) for name in OURS]
+    assert all(sum(one.values()) == 48 for one in counts)
+    assert sum(one.get("mpi", 0) for one in counts) == 3, "until ranks begin to tell one another where they receive"
+
+
+@pytest.mark.parametrize(("what", "least"), [("everything", 3000), ("only", 3000)])
+def test_on_communicators_that_come_and_go(tools: Toolchain, what: str, least: int, tmp_path: Path) -> None:
+    """Also with requests under way, and before a rank has heard where others receive; some have half of the ranks."""
+    program = compiled(tools, tmp_path, str(PROGRAMS / "nonblocking.c"), after=["-ldl"])
+    env = {**_rules(tmp_path), "UNISONO_FAKE_NODES": "2,1"}
+    ran = run(tools, tmp_path, program, what, "300", ranks=5, env=env, record=False)
+    _right(ran)
+    served = calls_of(ran.error, "iallreduce")
+    assert served["unisono/leader"] >= least and served["mpi"] < 200, served
+
+
+def test_persistent_ones_are_the_mpis(tmp_path: Path) -> None:
+    """Right or wrong: Open MPI 5.0.11's own gather into a type with gaps goes wrong, alone, too."""
+    tools = toolchain("openmpi5")
+    program = compiled(tools, tmp_path, str(PROGRAMS / "persistent.c"), "-Wno-stringop-overflow")
+    ran = run(tools, tmp_path, program, ranks=4, env={**FORCE, "UNISONO_FAKE_NODES": "2"}, record=False)
+    for name in ("allreduce_init", "bcast_init"):
+        assert calls_of(ran.error, name).keys() == {"mpi"}, ran.error
+    assert calls_of(ran.error, "iallreduce")["unisono/leader"] > 0, "those beside them"
+
+
+def test_without_the_mpis_help_they_are_the_mpis(tmp_path: Path) -> None:
+    """MPICH has nothing by which it would call us while a rank waits in it."""
+    tools = toolchain("mpich")
+    program = compiled(tools, tmp_path, str(PROGRAMS / "later_progress.c"))
+    ran = run(tools, tmp_path, program, ranks=2, env={**FORCE, "UNISONO_FAKE_NODES": "1"}, record=False)
+    _right(ran)
+    for name in OURS:
+        assert calls_of(ran.error, name) == {"mpi": 48}, name
