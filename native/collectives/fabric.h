@@ -13,9 +13,7 @@ enum fabric_tag {
     FABRIC_NODE,
     FABRIC_SETUP,
     FABRIC_LATER, /* of calls that do not block */
-    FABRIC_SCHEDULE, /* the same over several nodes, and the next ones: as many as go on at the same time (requests/schedule.h) */
-    SCHEDULES = 4,
-    FABRIC_TAGS = FABRIC_SCHEDULE + SCHEDULES - 1,
+    FABRIC_TAGS = FABRIC_LATER,
     FABRIC_OWN = 19998, /* of a rank to itself */
     FABRIC_NEVER_SENT,
     FABRIC_TAGS_END /* above those of all slots; MPI has 32,767 at least */

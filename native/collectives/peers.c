@@ -9,7 +9,9 @@
 #include "node/pull.h"
 #include "reserve.h"
 
-enum { FIRST_LINES = 1, MORE_LINES = 15, SLOTS_TOGETHER = FIRST_LINES + MORE_LINES * ((1 << (SLABS_MOST - 1)) - 1) };
+enum { FIRST_LINES = 1, MORE_LINES = 15 };
+_Static_assert(SLOTS_TOGETHER == FIRST_LINES + MORE_LINES * ((1 << (SLABS_MOST - 1)) - 1), "a slot for each line");
+_Static_assert(SLOTS_TOGETHER *FABRIC_TAGS < FABRIC_OWN, "each slot has tags of its own");
 
 static struct peers *all_peers; /* that may be found again: as long as one thread calls MPI at a time */
 static int private_count;

@@ -19,6 +19,7 @@
 enum {
     PRIVATE_MOST = 256, /* private communicators at a time, and copies: MPICH has 2,048 contexts for all */
     SLABS_MOST = 9,     /* 1, 15, 30, 60 ... lines for one slot each */
+    SLOTS_TOGETHER = 3826,
 };
 
 struct slot {

@@ -5,33 +5,41 @@
 #include "peers.h"
 
 static MPI_Comm world = MPI_COMM_NULL;
-static int64_t numbers; /* as many tags; as many more behind them are for schedules */
+
+/* Half of the tags behind those of slots. */
+static int64_t half_of_tags(void)
+{
+    static int64_t half;
+    const int least = 32767; /* that all have */
+    int *most = NULL, found = 0;
+    if (half > 0)
+        return half;
+    PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found); /* other communicators do not have it */
+    half = ((found ? *most : least) - FABRIC_TAGS_END - FABRIC_TAGS) / 2;
+    return half;
+}
 
 void by_message_start(const struct coll_comm *comm)
 {
-    const int least = 32767; /* that all have */
-    int *most = NULL, found = 0;
     world = comm != NULL ? comm->comm : MPI_COMM_NULL;
-    if (world == MPI_COMM_NULL)
-        return;
-    PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found); /* MPI puts it there alone */
-    numbers = ((found ? *most : least) - FABRIC_TAGS_END - FABRIC_TAGS) / 2;
 }
 
 int64_t by_message_number(void)
 {
     const int64_t number = world != MPI_COMM_NULL ? room_number() : 0;
-    return number <= numbers ? number : 0;
+    return number <= half_of_tags() ? number : 0;
 }
 
-/* Whoever takes part in more communicators than that at the same time has no memory left for them. */
-bool by_message_routes(MPI_Comm *comm, int *tags, int *many)
+/* So many that who takes part in more communicators at the same time has no memory left for them. */
+int by_message_tags(void)
 {
-    const int64_t enough = 1 << 20;
-    *comm = world;
-    *tags = (int)(FABRIC_TAGS_END + FABRIC_TAGS + numbers);
-    *many = (int)(numbers / SCHEDULES);
-    return world != MPI_COMM_NULL && *many >= enough;
+    const int64_t enough = 1 << 22;
+    return half_of_tags() >= enough ? (int)(FABRIC_TAGS_END + FABRIC_TAGS + half_of_tags()) : -1;
+}
+
+MPI_Comm by_message_world(void)
+{
+    return world;
 }
 
 static bool has_own(const struct coll_comm *posted)

@@ -11,9 +11,11 @@ void by_message_start(const struct coll_comm *world);
 /* By who offers memory for calls on a communicator without a private one: what tells its messages from others'. 0: none is left. */
 int64_t by_message_number(void);
 
-/* Where schedules of such communicators send (../collectives/requests/schedule.h): false where there is nothing, or where the MPI
- * library has too few tags; the same on all ranks. *tags: those from there on are free, for so many *numbers. */
-bool by_message_routes(MPI_Comm *comm, int *tags, int *numbers);
+/* The first of the tags that nothing else has, half of what the MPI library knows: for schedules (../collectives/requests/schedule.h). -1:
+ * it knows too few; the same on all ranks. */
+int by_message_tags(void);
+/* MPI_COMM_WORLD's private communicator; MPI_COMM_NULL: none, on all ranks. */
+MPI_Comm by_message_world(void);
 
 /* Whether there are any for calls that are served on `posted`: the same on all of its ranks. */
 bool by_message_is_there(const struct coll_comm *posted);

@@ -32,9 +32,8 @@ static bool is_moving;
 /* Of a communicator without a private one. */
 struct apart {
     struct coll_comm *comm;
-    struct schedule_route route;
-    MPI_Request heard; /* of the numbers */
-    int number;
+    MPI_Request heard;    /* of the numbers */
+    int number, *numbers; /* of this rank, of all of them */
 };
 
 static int *given_back, returned, most_returned, next_number; /* numbers of this rank */
@@ -65,20 +64,40 @@ static void give_up(struct apart *apart, int error)
     failure_found(apart->comm->fabric.failure, error);
 }
 
+/* In this job; asked once. */
+static bool is_possible(void)
+{
+    static enum { UNKNOWN, NO, YES } known;
+    if (known == UNKNOWN && job.started)
+        known = job.progresses && nonblocking_is_allowed() && by_message_tags() >= 0 ? YES : NO;
+    return known == YES;
+}
+
 bool scheduled_is_possible(const struct comm_state *state)
 {
     return (state->apart != NULL || (state->ours != NULL && state->ours->topology.nodes > 1 && state->ours->served)) &&
-           job.progresses && nonblocking_is_allowed();
+           is_possible();
+}
+
+/* Tags of slots of private communicators come before those of numbers: MPI_COMM_WORLD's has both. */
+static struct schedule_route route_of(const struct comm_state *state)
+{
+    const struct apart *apart = state->apart;
+    if (apart == NULL)
+        return (struct schedule_route){.comm = state->ours->fabric.comm,
+                                       .tags = by_message_tags() + state->ours->slot * SCHEDULES};
+    return (struct schedule_route){.comm = by_message_world(),
+                                   .tags = by_message_tags() + SLOTS_TOGETHER * SCHEDULES,
+                                   .ranks = apart->comm->peers->world,
+                                   .number = apart->numbers};
 }
 
 void scheduled_offer(struct comm_state *state)
 {
-    struct schedule_route route;
     struct aside aside;
-    int numbers;
-    if (!job.progresses || !nonblocking_is_wanted() || scheduled_is_possible(state) ||
-        !by_message_routes(&route.world, &route.tags, &numbers) || !comm_state_find_place(state) ||
-        state->peers->topology.nodes == 1 || !comm_state_wants_schedules(state))
+    if (!is_possible() || !nonblocking_is_wanted() || scheduled_is_possible(state) ||
+        by_message_world() == MPI_COMM_NULL || !comm_state_find_place(state) || state->peers->topology.nodes == 1 ||
+        !comm_state_wants_schedules(state))
         return;
     struct coll_comm *comm = coll_comm_alone(state->peers);
     if (comm == NULL) { /* and the others count on this rank */
@@ -88,11 +107,10 @@ void scheduled_offer(struct comm_state *state)
     if (job.has_costs)
         comm->costs = job.costs;
     struct apart *apart = state->apart = reserve_get(sizeof *apart);
-    route.ranks = comm->peers->world;
-    route.number = reserve_get((size_t)comm->ranks * sizeof *route.number);
-    *apart = (struct apart){.comm = comm, .route = route, .number = take_number()};
+    *apart = (struct apart){.comm = comm, .number = take_number()};
+    apart->numbers = reserve_get((size_t)comm->ranks * sizeof *apart->numbers);
     aside_step(state->user, &aside);
-    int error = PMPI_Iallgather(&apart->number, 1, MPI_INT, route.number, 1, MPI_INT, state->user, &apart->heard);
+    int error = PMPI_Iallgather(&apart->number, 1, MPI_INT, apart->numbers, 1, MPI_INT, state->user, &apart->heard);
     aside_back(state->user, &aside);
     if (error != MPI_SUCCESS)
         give_up(apart, error);
@@ -171,14 +189,13 @@ static int move_all(void)
     return over;
 }
 
-static int start(struct scheduled *operation, const struct wish *wish)
+static int start(struct scheduled *operation, const struct wish *wish, struct schedule_route route)
 {
     struct call call = wish->call;
     int error = request_make_room(&operation->request, wish, &call, operation->comm);
     if (error == MPI_SUCCESS)
         error = request_collect(&wish->send, &call, operation->comm, &operation->sent);
-    schedule_make(&operation->schedule, operation->comm, operation->apart != NULL ? &operation->apart->route : NULL,
-                  &call);
+    schedule_make(&operation->schedule, operation->comm, route, &call);
     if (error != MPI_SUCCESS)
         return error;
     error = request_start(&operation->request, operation);
@@ -201,7 +218,7 @@ bool scheduled_begin(struct comm_state *state, const struct wish *wish, MPI_Requ
     operation->apart = state->apart;
     if (job.verbose)
         verbose_count(chosen, wish->call.bytes);
-    *error = start(operation, wish);
+    *error = start(operation, wish, route_of(state));
     if (*error != MPI_SUCCESS) { /* the others wait for what this rank cannot give */
         failure_found(operation->comm->fabric.failure, *error);
         PMPI_Comm_call_errhandler(state->user, *error);
@@ -231,7 +248,7 @@ void scheduled_end(struct comm_state *state)
     if (apart == NULL)
         return;
     give_number(apart->number);
-    reserve_put(apart->route.number);
+    reserve_put(apart->numbers);
     coll_comm_free(apart->comm);
     reserve_put(apart);
     state->apart = NULL;

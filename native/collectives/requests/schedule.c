@@ -16,7 +16,7 @@ int64_t schedule_scratch(enum collective collective, int64_t bytes)
     return collective == COLL_IREDUCE ? 2 * bytes : collective == COLL_IALLREDUCE ? bytes : 0;
 }
 
-void schedule_make(struct schedule *schedule, struct coll_comm *comm, const struct schedule_route *route,
+void schedule_make(struct schedule *schedule, struct coll_comm *comm, struct schedule_route route,
                    const struct call *call)
 {
     *schedule = (struct schedule){.comm = comm, .route = route, .call = *call, .number = comm->schedules++};
@@ -60,19 +60,17 @@ static void begin(struct schedule *schedule)
 
 static int message(struct schedule *schedule, const struct plan_step *step)
 {
-    struct fabric fabric = schedule->comm->fabric;
-    const struct schedule_route *route = schedule->route;
+    const struct schedule_route *route = &schedule->route;
+    const struct fabric fabric = {.comm = route->comm, .failure = schedule->comm->fabric.failure};
     const bool sends = step->kind == PLAN_SEND;
+    const int receiver = sends ? step->peer : schedule->comm->rank;
+    const int number = route->number != NULL ? route->number[receiver] : 0;
     void *data = step->kind == PLAN_TAKE ? schedule->beside : schedule->mine;
     const int64_t bytes = schedule->call.collective == COLL_IBARRIER ? 1 : schedule->call.bytes;
-    int peer = step->peer, tag = FABRIC_SCHEDULE;
-    if (route != NULL) {
-        fabric.comm = route->world;
-        tag = route->tags + route->number[sends ? peer : schedule->comm->rank] * SCHEDULES;
-        peer = route->ranks[peer];
-    }
-    return fabric_begin(&fabric, data, (MPI_Count)bytes, MPI_BYTE, peer, tag + (int)(schedule->number % SCHEDULES),
-                        sends, &schedule->request[schedule->under_way++]);
+    return fabric_begin(&fabric, data, (MPI_Count)bytes, MPI_BYTE,
+                        route->ranks != NULL ? route->ranks[step->peer] : step->peer,
+                        route->tags + number * SCHEDULES + (int)(schedule->number % SCHEDULES), sends,
+                        &schedule->request[schedule->under_way++]);
 }
 
 static int take_step(struct schedule *schedule)
@@ -135,10 +133,12 @@ bool schedule_move(struct schedule *schedule, bool may_begin, int *error)
 
 int schedule_run(struct coll_comm *comm, const struct call *call)
 {
+    const struct schedule_route route = {.comm = comm->fabric.comm, .tags = comm->fabric.tags + FABRIC_LATER};
     struct schedule schedule;
     unsigned turn = 0;
     int error;
-    schedule_make(&schedule, comm, NULL, call);
+    schedule_make(&schedule, comm, route, call);
+    schedule.number = 0; /* there is one at a time, by one tag */
     while (!schedule_move(&schedule, true, &error))
         wait_turn(comm, &turn);
     schedule_free(&schedule);

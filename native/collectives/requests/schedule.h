@@ -10,18 +10,21 @@
 #include "../collectives.h"
 #include "plan.h"
 
-/* Where messages of a communicator without a private one go: on MPI_COMM_WORLD's, each to a tag that its receiver has chosen. The
- * receiver knows that no message to it is under way any more when its communicator ends, and may choose the tag again. */
+enum { SCHEDULES = 4 };
+
+/* Where messages go: on a private communicator, by SCHEDULES tags; or, where there is none, on MPI_COMM_WORLD's, each to tags that its
+ * receiver has chosen. The receiver knows that no message to it is under way any more when its communicator ends, and may choose the
+ * tags again. */
 struct schedule_route {
-    MPI_Comm world;
-    int tags;         /* below those of number 0 */
-    const int *ranks; /* there, by rank of the communicator */
-    int *number;      /* of each rank, known once all have said it */
+    MPI_Comm comm;
+    int tags;          /* the first; of number 0, where receivers choose */
+    const int *ranks;  /* there, by rank of the communicator; NULL: the same */
+    const int *number; /* of each rank, known once all have said it; NULL: all have the same tags */
 };
 
 struct schedule {
     struct coll_comm *comm;
-    const struct schedule_route *route; /* NULL: it has a private one */
+    struct schedule_route route;
     struct call call;
     uint64_t number; /* among those of the communicator */
     struct plan plan;
@@ -40,7 +43,7 @@ bool schedule_applies(const struct coll_comm *comm, enum collective collective, 
 int64_t schedule_scratch(enum collective collective, int64_t bytes);
 
 /* The next one of the communicator. Local. Buffers, as in struct call, belong to it until it is over. */
-void schedule_make(struct schedule *schedule, struct coll_comm *comm, const struct schedule_route *route,
+void schedule_make(struct schedule *schedule, struct coll_comm *comm, struct schedule_route route,
                    const struct call *call);
 /* Does what can be done. `may_begin`: number - SCHEDULES is over, and the route is known. True: it is over, or has failed with *error. */
 bool schedule_move(struct schedule *schedule, bool may_begin, int *error);
