@@ -93,8 +93,11 @@ static void library(const struct data *data, const struct call *call, char *rece
     const int *v = data->int_counts;
     int bytes = (int)call->bytes, number = (int)call->count;
     switch (call->collective) {
+    case COLL_IBCAST:
     case COLL_BCAST: PMPI_Bcast(receive, bytes, MPI_BYTE, call->root, MPI_COMM_WORLD); break;
+    case COLL_IREDUCE:
     case COLL_REDUCE: PMPI_Reduce(call->send, receive, number, MPI_DOUBLE, MPI_SUM, call->root, MPI_COMM_WORLD); break;
+    case COLL_IALLREDUCE:
     case COLL_ALLREDUCE: PMPI_Allreduce(call->send, receive, number, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); break;
     case COLL_SCAN: PMPI_Scan(call->send, receive, number, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); break;
     case COLL_EXSCAN: PMPI_Exscan(call->send, receive, number, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); break;
@@ -157,6 +160,16 @@ struct candidate {
     int64_t segment;
 };
 
+/* Where the data is of a call with this root: nonblocking ones have two buffers, and only the root of a reduction receives. */
+static void aim(struct call *call, struct data *data)
+{
+    const int is_root = rank == call->root;
+    call->send = call->collective == COLL_IBCAST ? data->receive : data->send;
+    call->receive = (call->collective == COLL_IBCAST && is_root) || (call->collective == COLL_IREDUCE && !is_root)
+                        ? NULL
+                        : data->receive;
+}
+
 static int is_right(struct coll_comm *comm, const struct candidate *candidate, struct data *data, struct call *call)
 {
     int good = 1, all;
@@ -167,15 +180,16 @@ static int is_right(struct coll_comm *comm, const struct candidate *candidate, s
         fill(data->send, data->room, (unsigned)(rank * 3 + round), is_number);
         fill(data->receive, data->room, (unsigned)(rank + 100 + round), 0);
         memcpy(data->expected, data->receive, data->room);
-        call->receive = data->receive;
+        aim(call, data);
         library(data, call, data->expected);
         int error = algorithm_run(candidate->algorithm, comm, call, candidate->segment);
-        good =
-            good && error == MPI_SUCCESS &&
-            (memcmp(data->expected, data->receive, data->room) == 0 ||
-             (call->collective == COLL_REDUCE && rank != call->root) || (call->collective == COLL_EXSCAN && rank == 0));
+        good = good && error == MPI_SUCCESS &&
+               (memcmp(data->expected, data->receive, data->room) == 0 ||
+                ((call->collective == COLL_REDUCE || call->collective == COLL_IREDUCE) && rank != call->root) ||
+                (call->collective == COLL_EXSCAN && rank == 0));
     }
     call->root = 0;
+    aim(call, data);
     PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     return all;
 }

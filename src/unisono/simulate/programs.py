@@ -86,6 +86,7 @@ def _sources(source: Path) -> list[Path]:
         "collectives/group",
         "collectives/node",
         "collectives/places",
+        "collectives/requests",
         "collectives/torus",
         "collectives/algorithms",
         "simulate",
