@@ -72,8 +72,14 @@ def test_figures_answer_the_mouse(opened: Chrome) -> None:
     before = opened.execute_script(ranges, plot)
     ActionChains(opened).move_to_element(area).click_and_hold().move_by_offset(80, 0).release().perform()
     wait_for(opened, ranges, lambda range: range != before, plot)
-    ActionChains(opened).double_click(area).perform()
-    wait_for(opened, ranges, lambda range: range == before, plot)
+
+    def is_back(range: str) -> bool:
+        """Two clicks that a busy machine brings more than 300 ms apart are none for the figure: people click again."""
+        if range != before:
+            ActionChains(opened).double_click(area).perform()
+        return bool(range == before)
+
+    wait_for(opened, ranges, is_back, plot)
     opened.execute_script(
         "window.saved = ''; HTMLAnchorElement.prototype.click = function () { saved = this.download; }"
     )
