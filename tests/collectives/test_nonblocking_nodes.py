@@ -79,6 +79,18 @@ def test_on_communicators_that_come_and_go(tools: Toolchain, what: str, least: i
     assert served["unisono/leader"] >= least and served["mpi"] < 200, served
 
 
+def test_over_ucx(tmp_path: Path) -> None:
+    """Which knows fewer tags than Open MPI's own messages do."""
+    tools = toolchain("openmpi5")
+    program = compiled(tools, tmp_path, str(PROGRAMS / "later_progress.c"))
+    ucx = {f"OMPI_MCA_opal_common_ucx_{name}": "any" for name in ("tls", "devices")}
+    env = {**_rules(tmp_path), **ucx, "OMPI_MCA_pml": "ucx", "UNISONO_FAKE_NODES": "2,1"}
+    ran = run(tools, tmp_path, program, "copy", ranks=5, env=env, record=False)
+    _right(ran)
+    counts = [calls_of(ran.error, name) for name in OURS]
+    assert sum(one.get("unisono/leader", 0) for one in counts) == 4 * 48 - 3, ran.error
+
+
 _PERSISTENT = """
 #include <mpi.h>
 #include <stdio.h>
