@@ -68,7 +68,7 @@ def folders_of_killed_launchers(request: pytest.FixtureRequest) -> None:
         with contextlib.suppress(OSError, ValueError):
             found = folder.stat()  # a test beside this one may look at what it left just now
             old = time.time() - found.st_mtime > 60.0
-            if old and found.st_uid == os.getuid() and not tree.alive(int(folder.suffix[1:])):
+            if old and found.st_uid == os.getuid() and not tree.start(int(folder.suffix[1:])):
                 shutil.rmtree(folder)
 
 

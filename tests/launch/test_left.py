@@ -80,7 +80,7 @@ def _without_watchers(argv: Sequence[str], driver_that: str) -> tuple[int, str]:
             time.sleep(0.02)
         os.kill(int(guard), signal.SIGKILL)
         driver.kill()
-    while left._start(int(guard)):  # a signal takes its time, and while the guard lives the launch is its
+    while tree.start(int(guard)):  # a signal takes its time, and while the guard lives the launch is its
         time.sleep(0.02)
     return int(root), launch_id
 

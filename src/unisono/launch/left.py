@@ -60,7 +60,7 @@ def write(launch_id: str, began: float, root: int, guard: int, segments: Iterabl
         with contextlib.suppress(OSError):
             noted.append((str(path), path.stat().st_ino))
     with contextlib.suppress(OSError):
-        watchers = ((os.getpid(), _start(os.getpid())), (guard, _start(guard)))
+        watchers = ((os.getpid(), tree.start(os.getpid())), (guard, tree.start(guard)))
         note = Note(_place(), launch_id, began, root, watchers, tuple(noted))
         path = path_of(launch_id)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -86,7 +86,7 @@ def clear() -> dict[Path, int]:
             continue  # gone meanwhile, or not ours
         host, boot, _ = here = _place()
         if note.place == here:
-            if any(_start(pid) == start for pid, start in note.watchers):
+            if any(tree.start(pid) == start for pid, start in note.watchers):
                 continue
             removed |= tree.end(note.root, note.launch_id, note.began, seen=tree.still(note.segments))
         elif not (note.place[0] == host and note.place[1] != boot) and time.time() - note.began < _KEPT_SECONDS:
@@ -112,12 +112,3 @@ def _read(path: Path) -> Note:
 def _place() -> tuple[str, str, int]:
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     return os.uname().nodename, boot, Path("/proc/self/ns/pid").stat().st_ino
-
-
-def _start(pid: int) -> int:
-    """0 where there is no such process."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
-        return 0 if fields[0] in (b"Z", b"X") else int(fields[19])
-    except (OSError, ValueError, IndexError):
-        return 0

@@ -188,12 +188,13 @@ def _remove(segments: set[Path]) -> dict[Path, int]:
     return removed
 
 
-def alive(pid: int) -> bool:
-    """Whether there is such a process, of whoever, that has not ended."""
+def start(pid: int) -> int:
+    """When the process began, in clock ticks since boot, whoever's it is; 0 where there is none, or it has ended."""
     try:
-        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
-    except (OSError, IndexError):
-        return False
+        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+        return 0 if fields[0] in (b"Z", b"X") else int(fields[19])
+    except (OSError, ValueError, IndexError):
+        return 0
 
 
 def folders(root: int) -> list[Path]:
@@ -213,7 +214,7 @@ def _remove_folders(root: int, began: float) -> dict[Path, int]:
     import shutil  # not above: each launch has a guard that starts anew, and hardly any comes here
 
     removed: dict[Path, int] = {}
-    if alive(root):
+    if start(root):
         return removed
     for folder in folders(root):
         with contextlib.suppress(OSError):
