@@ -89,14 +89,21 @@ struct node;  /* the node transport: node/node.h */
 struct peers; /* what it has in common with communicators of the same ranks: peers.h */
 
 /* Seconds; measured by the study, in the rules, or what is usual. node_byte: to copy a byte that another rank of the node has
- * just written, while all do; fabric_byte: to send one, by one rank of a node; fabric_message: for each short message more that a
+ * just written, while all do; fabric_latency: to send to a node, on average over those 1, 2, 4 ... further on; fabric_near: to a neighbour; 0: the same;
+ * fabric_byte: to send a byte, by one rank of a node; fabric_message: for each short message more that a
  * rank sends and receives at once. pull_call, pull_byte: to begin reading in another rank's own memory, and for each byte
  * (node/pull.h). node_wait: until the ranks of a node that share CPUs have all had theirs; 0: not known, or each has its own. meet: until
  * two ranks of a node have heard of one another, by the depth at which they are together (levels.h); meet_more: what each further
- * rank adds to that; 0: not measured, as ranks share CPUs, or there are no more than two. */
+ * rank adds to that; 0: not measured, as ranks share CPUs, or there are no more than two. shorter: where ranks share CPUs
+ * and has_shorter says so, node_byte of messages of costs_shorter bytes, while node_byte itself is of COSTS_LONG bytes. */
+enum { COSTS_SHORTER = 2, COSTS_LONG = 128 << 10 };
+static const int64_t costs_shorter[COSTS_SHORTER] = {8 << 10, 32 << 10};
 struct costs {
-    double node_latency, node_byte, fabric_latency, fabric_byte, fabric_message, pull_call, pull_byte, node_wait;
+    double node_latency, node_byte, fabric_latency, fabric_near, fabric_byte, fabric_message, pull_call, pull_byte,
+        node_wait;
     double meet[LEVELS + 1], meet_more;
+    bool has_shorter;
+    double shorter[COSTS_SHORTER];
 };
 
 /* The ranks of one communicator, as our collectives see them. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "collectives.h"
+#include "group/cost.h"
 
 /* Of one reduction: what is in the caches of a socket; at 16 MiB at a time the steps of a recursive halving over 1,000 nodes
    cost a few percent. Of other collectives, whose blocks would have to be packed to be cut: of the ranks of a node
@@ -32,9 +33,19 @@ struct crossing algorithm_crosses(const struct algorithm *algorithm, const struc
     return algorithm->crosses(comm, shape);
 }
 
+/* Where ranks share CPUs nothing is tried before (trial.h), so a row's copies must cost what those of this length do. */
+static double row_cost(const struct algorithm *algorithm, const struct coll_comm *comm, const struct shape *shape)
+{
+    if (!comm->crowded || !comm->costs.has_shorter)
+        return algorithm->cost(comm, shape);
+    struct coll_comm sized = *comm;
+    sized.costs.node_byte = cost_byte(&comm->costs, shape->bytes);
+    return algorithm->cost(&sized, shape);
+}
+
 double algorithm_cost(const struct algorithm *algorithm, const struct coll_comm *comm, const struct shape *shape)
 {
-    const double cost = algorithm->cost(comm, shape);
+    const double cost = row_cost(algorithm, comm, shape);
     if (comm->topology.places == NULL)
         return cost;
     return cost +

@@ -13,15 +13,7 @@
 #include "comm_state.h"
 #include "trial.h"
 
-enum {
-    ROUNDS = 16,
-    LONG_ROUNDS = 4,
-    CROWDED_ROUNDS = 9,
-    LONG_BYTES = 128 << 10,
-    AT_ONCE = 8,
-    IN_A_ROW = 16,
-    CELLS_IN_A_ROW = 8
-};
+enum { ROUNDS = 16, LONG_ROUNDS = 4, CROWDED_ROUNDS = 9, AT_ONCE = 8, IN_A_ROW = 16, CELLS_IN_A_ROW = 8 };
 
 /* The quickest of some rounds is what the machine can do; the first ones are slower. */
 static double least(double (*round)(struct coll_comm *, void *, int64_t), struct coll_comm *comm, void *room,
@@ -123,12 +115,36 @@ static double share_cells(struct coll_comm *comm, void *room, int64_t bytes)
     return (PMPI_Wtime() - start) / CELLS_IN_A_ROW;
 }
 
-/* Between the first ranks of the first two nodes. */
+/* Of ranks that share CPUs: a byte of a long message, and of shorter ones, which the caches next to a core hold. What they wait for
+   one another shows in messages of a few bytes. A difference that is lost among these waits is none. */
+static void measure_bytes(struct coll_comm *comm, void *room, struct costs *costs)
+{
+    const int64_t most = comm->node->cell_bytes < COSTS_LONG ? comm->node->cell_bytes : COSTS_LONG;
+    const double waits = middle(share_cells, comm, room, sizeof waits);
+    double byte = (middle(share_cells, comm, room, most) - waits) / (double)most;
+    if (byte <= 0)
+        return;
+    costs->node_byte = byte;
+    costs->has_shorter = most > costs_shorter[COSTS_SHORTER - 1];
+    for (int i = COSTS_SHORTER - 1; i >= 0 && costs->has_shorter; i--) {
+        double shorter = (middle(share_cells, comm, room, costs_shorter[i]) - waits) / (double)costs_shorter[i];
+        byte = costs->shorter[i] = fmin(byte, fmax(shorter, 0));
+    }
+}
+
+/* Between the first ranks of the first node and of `other`. */
+static int other = 1;
+
+static int first_of_other(const struct coll_comm *comm)
+{
+    return topology_rank(&comm->topology, comm->topology.node == 0 ? other : 0, 0);
+}
+
 static double send(struct coll_comm *comm, void *room, int64_t bytes)
 {
     double start = PMPI_Wtime();
-    int peer = topology_rank(&comm->topology, 1 - comm->topology.node, 0);
-    fabric_exchange(&comm->fabric, room, bytes, peer, (char *)room + LONG_BYTES, bytes, peer, FABRIC_SETUP);
+    int peer = first_of_other(comm);
+    fabric_exchange(&comm->fabric, room, bytes, peer, (char *)room + COSTS_LONG, bytes, peer, FABRIC_SETUP);
     return PMPI_Wtime() - start;
 }
 
@@ -137,16 +153,32 @@ static double send_many(struct coll_comm *comm, void *room, int64_t bytes)
 {
     MPI_Request requests[2 * AT_ONCE];
     double start = PMPI_Wtime();
-    int peer = topology_rank(&comm->topology, 1 - comm->topology.node, 0), error = MPI_SUCCESS;
+    int peer = first_of_other(comm), error = MPI_SUCCESS;
     for (int i = 0; i < 2 * AT_ONCE; i++)
         requests[i] = MPI_REQUEST_NULL;
     for (int i = 0; i < AT_ONCE && error == MPI_SUCCESS; i++)
-        error = fabric_start_receive(&comm->fabric, (char *)room + LONG_BYTES + i * bytes, bytes, peer, FABRIC_SETUP,
+        error = fabric_start_receive(&comm->fabric, (char *)room + COSTS_LONG + i * bytes, bytes, peer, FABRIC_SETUP,
                                      &requests[i]);
     for (int i = 0; i < AT_ONCE && error == MPI_SUCCESS; i++)
         error = fabric_start_send(&comm->fabric, room, bytes, peer, FABRIC_SETUP, &requests[AT_ONCE + i]);
     fabric_wait(&comm->fabric, 2 * AT_ONCE, requests);
     return PMPI_Wtime() - start;
+}
+
+/* What a short message takes on average to the nodes 1, 2, 4 ... further on: at these distances trees and recursive exchanges send. */
+static void measure_far(struct coll_comm *comm, void *room, struct costs *costs)
+{
+    const struct topology *topology = &comm->topology;
+    double sum = 0;
+    int distances = 0;
+    costs->fabric_near = costs->fabric_latency;
+    if (topology->local != 0)
+        return;
+    for (other = 1; other < topology->nodes; other *= 2, distances++)
+        if (topology->node == 0 || topology->node == other)
+            sum += least(send, comm, room, 8, ROUNDS);
+    other = 1;
+    costs->fabric_latency = fmax(sum / distances, costs->fabric_near);
 }
 
 static void measure(struct coll_comm *comm, void *room, struct costs *costs)
@@ -156,10 +188,11 @@ static void measure(struct coll_comm *comm, void *room, struct costs *costs)
         costs->node_latency = least(meet, comm, NULL, 0, ROUNDS);
         costs->node_wait = comm->crowded ? middle(meet_again, comm, NULL, 0) : 0;
         measure_levels(comm, costs);
-        if (cells_ready(comm)) {
-            int64_t bytes = comm->node->cell_bytes < LONG_BYTES ? comm->node->cell_bytes : LONG_BYTES;
-            double seconds = comm->crowded ? middle(share_cells, comm, room, bytes) - costs->node_wait
-                                           : least(read_cells, comm, room, bytes, LONG_ROUNDS) - costs->node_latency;
+        if (cells_ready(comm) && comm->crowded) {
+            measure_bytes(comm, room, costs);
+        } else if (cells_ready(comm)) {
+            int64_t bytes = comm->node->cell_bytes < COSTS_LONG ? comm->node->cell_bytes : COSTS_LONG;
+            double seconds = least(read_cells, comm, room, bytes, LONG_ROUNDS) - costs->node_latency;
             if (seconds > 0)
                 costs->node_byte = seconds / (double)bytes;
         }
@@ -173,13 +206,15 @@ static void measure(struct coll_comm *comm, void *room, struct costs *costs)
     pull_costs(costs);
     if (topology->nodes > 1 && topology->node < 2 && topology->local == 0) {
         costs->fabric_latency = least(send, comm, room, 8, ROUNDS);
-        double seconds = least(send, comm, room, LONG_BYTES, LONG_ROUNDS) - costs->fabric_latency;
+        double seconds = least(send, comm, room, COSTS_LONG, LONG_ROUNDS) - costs->fabric_latency;
         if (seconds > 0)
-            costs->fabric_byte = seconds / LONG_BYTES;
+            costs->fabric_byte = seconds / COSTS_LONG;
         double more = (least(send_many, comm, room, 8, ROUNDS) - costs->fabric_latency) / (AT_ONCE - 1);
         /* Some waits are shorter than the clock tells apart; a message is never free. */
         costs->fabric_message = more > costs->fabric_latency / 100 ? more : costs->fabric_latency / 100;
     }
+    if (topology->nodes > 2)
+        measure_far(comm, room, costs);
 }
 
 bool measure_costs(struct costs *costs)
@@ -188,7 +223,7 @@ bool measure_costs(struct costs *costs)
     if (world == NULL || !comm_state_equip(world))
         return false;
     *costs = world->ours->costs;
-    void *room = reserve_get(2 * LONG_BYTES);
+    void *room = reserve_get(2 * COSTS_LONG);
     measure(world->ours, room, costs);
     reserve_put(room);
     PMPI_Bcast(costs, sizeof *costs, MPI_BYTE, 0, world->ours->comm);

@@ -1,8 +1,8 @@
 /* Our collectives and the simulator's own, on a machine that SimGrid simulates (unisono.simulate):
  *
- *     smpirun ... simulate check RATE FLAG LATENCY BANDWIDTH MESSAGE COLLECTIVE ALGORITHM[,...] BYTES...
- *     smpirun ... simulate time RATE FLAG LATENCY BANDWIDTH MESSAGE COLLECTIVE ALGORITHM[,...] BYTES...
- *     smpirun ... simulate cost RATE FLAG LATENCY BANDWIDTH MESSAGE COLLECTIVE ALGORITHM[,...] BYTES...
+ *     smpirun ... simulate check RATE FLAG LATENCY[:NEAR] BANDWIDTH MESSAGE COLLECTIVE ALGORITHM[,...] BYTES...
+ *     smpirun ... simulate time RATE FLAG LATENCY[:NEAR] BANDWIDTH MESSAGE COLLECTIVE ALGORITHM[,...] BYTES...
+ *     smpirun ... simulate cost RATE FLAG LATENCY[:NEAR] BANDWIDTH MESSAGE COLLECTIVE ALGORITHM[,...] BYTES...
  *     smpirun ... simulate copy RATE BYTES
  *
  * ALGORITHM: of ours, without the collective's name; `all`; or `smpi`, what smpirun's options chose. RATE: bytes a second
@@ -271,7 +271,7 @@ int main(int argc, char **argv)
         if (job.rank == 0)
             fprintf(
                 stderr,
-                "simulate check|cost|time RATE FLAG LATENCY BANDWIDTH MESSAGE COLLECTIVE ALGORITHM[,...] BYTES...\n");
+                "simulate check|cost|time RATE FLAG LATENCY[:NEAR] BANDWIDTH MESSAGE COLLECTIVE ALGORITHM[,...] BYTES...\n");
         MPI_Finalize();
         return 2;
     }
@@ -291,7 +291,10 @@ int main(int argc, char **argv)
         struct costs *costs = &job.comm->costs;
         costs->node_latency = strtod(argv[3], NULL) > 0 ? strtod(argv[3], NULL) : costs->node_latency;
         costs->node_byte = strtod(argv[2], NULL) > 0 ? 1 / strtod(argv[2], NULL) : job.cost ? 0 : costs->node_byte;
-        costs->fabric_latency = strtod(argv[4], NULL), costs->fabric_byte = 1 / strtod(argv[5], NULL);
+        char *near = argv[4];
+        costs->fabric_latency = strtod(near, &near);
+        costs->fabric_near = *near == ':' ? strtod(near + 1, NULL) : 0;
+        costs->fabric_byte = 1 / strtod(argv[5], NULL);
         costs->fabric_message = fmax(strtod(argv[6], NULL), costs->fabric_latency / 100);
     }
     for (int k = 9; k < argc; k++) {

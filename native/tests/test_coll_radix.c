@@ -7,8 +7,15 @@
 #include "group/radix.h"
 
 enum { MOST = 64 };
-static const struct round_cost costs[] = {
-    {2e-6, 0.2e-6, 0}, {1, 1, 0}, {1, 0.001, 4}, {5e-6, 20e-6, 1e-6}, {2e-6, 0.2e-6, 50e-6}};
+static const struct torus box = {.dimensions = 3, .extent = {6, 4, 4}, .wraps = {true, true, true}};
+static const struct round_cost costs[] = {{2e-6, 0.2e-6, 0, 0, NULL},
+                                          {1, 1, 0, 0, NULL},
+                                          {1, 0.001, 0, 4, NULL},
+                                          {5e-6, 20e-6, 0, 1e-6, NULL},
+                                          {2e-6, 0.2e-6, 0, 50e-6, NULL},
+                                          {0.5e-6, 0.2e-6, 0.4e-6, 0, NULL},
+                                          {0.5e-6, 0.2e-6, 0.5e-6, 0, &box},
+                                          {1, 0.1, 0.3, 2, NULL}};
 
 static void factors_make_the_number(void)
 {
@@ -55,14 +62,22 @@ static void nothing_is_cheaper(void)
 /* A free message makes circles large, a dear one pairs. */
 static void costs_say_how_many(void)
 {
-    CHECK(radices_of(64, (struct round_cost){1, 1, 0}).rounds == 6);
-    CHECK(radices_of(64, (struct round_cost){1, 0.01, 0}).rounds == 2);
-    struct radices longer = radices_of(64, (struct round_cost){1, 0.1, 30});
+    CHECK(radices_of(64, (struct round_cost){1, 1, 0, 0, NULL}).rounds == 6);
+    CHECK(radices_of(64, (struct round_cost){1, 0.01, 0, 0, NULL}).rounds == 2);
+    struct radices longer = radices_of(64, (struct round_cost){1, 0.1, 0, 30, NULL});
     CHECK(longer.factor[0] == 2 && longer.factor[longer.rounds - 1] > 2); /* near in pairs, the short rest many ways */
-    CHECK(dissemination_of(64, (struct round_cost){1, 10, 0}, 0).radix == 2);
-    CHECK(dissemination_of(16, (struct round_cost){1, 0.01, 0}, 0).radix == 16);
-    CHECK(dissemination_of(64, (struct round_cost){1, 0.3, 0}, 0).radix == 4);
-    CHECK(dissemination_of(64, (struct round_cost){1, 0.3, 0}, 0.1).radix == 8);
+    /* Where what is far takes longer, each round costs more. On a torus a circle along a dimension is as near as can be. */
+    CHECK(radices_of(96, (struct round_cost){1, 0.1, 1, 0, NULL}).cost >
+          radices_of(96, (struct round_cost){1, 0.1, 0, 0, NULL}).cost);
+    struct radices along = radices_of(96, (struct round_cost){0.5, 0.2, 0.5, 0, &box});
+    int ends = 0;
+    for (int i = 0, stride = 1; i < along.rounds; i++)
+        stride *= along.factor[i], ends += stride == 6 || stride == 6 * 4 || stride == 6 * 4 * 4;
+    CHECK(ends == 3);
+    CHECK(dissemination_of(64, (struct round_cost){1, 10, 0, 0, NULL}, 0).radix == 2);
+    CHECK(dissemination_of(16, (struct round_cost){1, 0.01, 0, 0, NULL}, 0).radix == 16);
+    CHECK(dissemination_of(64, (struct round_cost){1, 0.3, 0, 0, NULL}, 0).radix == 4);
+    CHECK(dissemination_of(64, (struct round_cost){1, 0.3, 0, 0, NULL}, 0.1).radix == 8);
 }
 
 /* Sets of members as what is combined: whoever combines has neighbours, in order, and in the end everybody has all. */

@@ -20,22 +20,25 @@ reason = unavailable()
 pytestmark = pytest.mark.skipif(reason is not None, reason=f"SimGrid: {reason}")
 
 KEPT = Path(__file__).parents[2] / "benchmarks" / "data" / "algorithms-for-scale.jsonl"
-NODES = 64
 START = Number(0.2e-6, "assumed, as in benchmarks/algorithms_for_scale.py")
 
 
-def kept(collective: str) -> Iterator[dict[str, Any]]:
+def kept(machine: str, nodes: int, collective: str) -> Iterator[dict[str, Any]]:
     for line in KEPT.read_text().splitlines():
         row = json.loads(line)
-        if (row["machine"], row["nodes"], row["ppn"], row["collective"]) == ("tapered fat tree", NODES, 1, collective):
+        if (row["machine"], row["nodes"], row["ppn"], row["collective"]) == (machine, nodes, 1, collective):
             yield row
 
 
-@pytest.mark.parametrize("collective", ["allreduce", "bcast", "reduce"])
-def test_what_is_kept_is_what_they_say_and_they_choose_well(collective: str) -> None:
+CASES = [("fat-tree-tapered", 64, name) for name in ("allreduce", "bcast", "reduce")]
+CASES += [("torus", 96, name) for name in ("allreduce", "bcast")]  # 6 x 4 x 4, where messages take longer by the link
+
+
+@pytest.mark.parametrize(("machine", "nodes", "collective"), CASES)
+def test_what_is_kept_is_what_they_say_and_they_choose_well(machine: str, nodes: int, collective: str) -> None:
     """`python benchmarks/algorithms_for_scale.py --keep ... --models` brings the file, and docs/ what it prints."""
-    rows = {row["size"]: row for row in kept(collective)}
-    platform = replace(read_platform("fat-tree-tapered").sized(NODES), start=START)
+    platform = replace(read_platform(machine).sized(nodes), start=START)
+    rows = {row["size"]: row for row in kept(platform.name, nodes, collective)}
     names = [*next(iter(rows.values()))["ours"]]
     said: dict[int, dict[str, float]] = {}
     for result in Run(platform, 1, collective, names, list(rows), free_copies=True, cost=True).results(60):

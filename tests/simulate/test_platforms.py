@@ -55,6 +55,16 @@ def test_tori_are_near_cubes() -> None:
     assert near_cube(12, 2) == (4, 3) and near_cube(12, 1) == (12,)
 
 
+def test_what_an_algorithm_expects_of_a_message() -> None:
+    """On a torus of 6 x 4 x 4 the nodes 1, 2, 4 ... 64 further on are 1, 2, 2, 3, 4, 4 and 6 links away."""
+    torus = platform("torus").resized((6, 4, 4))
+    hops = [1, 2, 2, 3, 4, 4, 6]
+    assert torus.far == pytest.approx(sum(hops) / len(hops) * torus.latency.value)
+    assert torus.near == torus.latency.value == platform("torus").resized((1, 1, 1)).far
+    tree = platform("fat-tree-tapered")
+    assert tree.near == tree.far > tree.latency.value
+
+
 def test_links_of_t2k_serve_short_messages_one_by_one() -> None:
     assert "--cfg=smpi/bw-factor:0:0.25;32768:1" in platform("t2k").options()
     assert "--cfg=smpi/os:0:5.2e-06:0" in platform("xt4").options()
@@ -103,7 +113,7 @@ def test_the_command_line(tmp_path: Path) -> None:
     argv = run.argv(tmp_path)
     assert argv[:3] == ["smpirun", "-np", "768"]
     assert "--cfg=smpi/alltoall:pair" in argv and "--cfg=smpi/coll-selector:mpich" in argv
-    assert argv[-8:] == ["time", "2000000000", "1e-07", "1e-06", "5e+09", "0", "alltoall", "smpi,direct"]
+    assert argv[-8:] == ["time", "2000000000", "1e-07", "2.11111e-06:1e-06", "5e+09", "0", "alltoall", "smpi,direct"]
     alone = Run(FX10, 2, "alltoall", ["direct"], [8], shared=False).argv(tmp_path)
     assert alone[-6] == "0"
 

@@ -11,7 +11,8 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     int nodes = comm->topology.nodes;
     double all = (double)shape->bytes * comm->ranks;
-    return cost_fabric_shared(comm, nodes - 1, all * (nodes - 1) / nodes) + nodes * cost_node(comm, all / nodes / 4);
+    return cost_fabric_near(comm, (nodes - 1) * cost_sharing(comm), all * (nodes - 1) / nodes) +
+           nodes * cost_node(comm, all / nodes / 4);
 }
 
 static struct crossing crosses(const struct coll_comm *comm, const struct shape *shape)

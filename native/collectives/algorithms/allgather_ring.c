@@ -12,7 +12,7 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     int nodes = comm->topology.nodes;
     double all = (double)shape->bytes * comm->ranks;
-    return cost_fabric(comm, nodes - 1, all * (nodes - 1) / nodes) + 2 * cost_node(comm, all / nodes) +
+    return cost_fabric_near(comm, nodes - 1, all * (nodes - 1) / nodes) + 2 * cost_node(comm, all / nodes) +
            cost_node(comm, all) / 4;
 }
 

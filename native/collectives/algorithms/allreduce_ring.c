@@ -177,7 +177,7 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     double bytes = (double)shape->bytes, piece = bytes < RING_SEGMENT ? bytes : RING_SEGMENT;
     int nodes = comm->topology.nodes;
-    double away = cost_fabric(comm, 2 * (nodes - 1) + bytes / RING_SEGMENT / 8, 2 * bytes * (nodes - 1) / nodes);
+    double away = cost_fabric_near(comm, 2 * (nodes - 1) + bytes / RING_SEGMENT / 8, 2 * bytes * (nodes - 1) / nodes);
     double here = cost_leaders(comm, bytes);
     return (away > here ? away : here) + cost_leaders(comm, piece);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../group/cost.h"
 #include "torus/balanced.h"
 #include "torus/exchange.h"
 #include "torus/lanes.h"
@@ -37,7 +38,7 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
     }
     /* Every block leaves a node once in each dimension: half of them by each link of it, if none is fuller. */
     middle = middle > 0.5 ? middle : 0.5;
-    return messages * comm->costs.fabric_latency + middle * all * comm->topology.most * comm->costs.fabric_byte +
+    return messages * cost_neighbour(&comm->costs) + middle * all * comm->topology.most * comm->costs.fabric_byte +
            (torus->dimensions + 1) * all * comm->costs.node_byte + torus_by_lanes_cost(comm, shape->bytes);
 }
 

@@ -14,7 +14,7 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
     double bytes = (double)shape->bytes, piece = bytes < SEGMENT ? bytes : SEGMENT;
     double hops = comm->topology.nodes - 2;
     int children = comm->topology.nodes > CHILDREN ? CHILDREN : 1; /* 4 segments are under way at a time */
-    return cost_fabric(comm, hops + 1 + bytes / SEGMENT / 4, (hops * piece + bytes) * children) +
+    return cost_fabric_near(comm, hops + 1 + bytes / SEGMENT / 4, (hops * piece + bytes) * children) +
            cost_node(comm, piece);
 }
 

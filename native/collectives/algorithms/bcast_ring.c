@@ -10,7 +10,8 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
     int nodes = comm->topology.nodes;
     double bytes = (double)shape->bytes;
     /* Whole messages that wait for one another: 1.3. */
-    return cost_fabric(comm, cost_levels(nodes, 2) + nodes - 1, 1.3 * 2 * bytes * (nodes - 1) / nodes) +
+    return cost_fabric(comm, cost_levels(nodes, 2), 0) +
+           cost_fabric_near(comm, nodes - 1, 1.3 * 2 * bytes * (nodes - 1) / nodes) +
            nodes * cost_node(comm, bytes / nodes / 4);
 }
 

@@ -11,7 +11,7 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     double bytes = (double)shape->bytes, piece = bytes < SEGMENT ? bytes : SEGMENT;
     int hops = comm->topology.nodes - 2;
-    return cost_fabric(comm, hops + 1 + bytes / SEGMENT, hops * piece + bytes) +
+    return cost_fabric_near(comm, hops + 1 + bytes / SEGMENT, hops * piece + bytes) +
            cost_node(comm, piece * comm->topology.most) + bytes * comm->costs.node_byte * comm->topology.most / 2;
 }
 

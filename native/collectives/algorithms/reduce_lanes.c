@@ -12,7 +12,7 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     double bytes = (double)shape->bytes, part = bytes / comm->topology.least, piece = part < SEGMENT ? part : SEGMENT;
     int hops = comm->topology.nodes - 2;
-    return cost_fabric(comm, hops + 1 + part / SEGMENT, hops * piece * comm->topology.least + bytes) +
+    return cost_fabric_near(comm, hops + 1 + part / SEGMENT, hops * piece * comm->topology.least + bytes) +
            3 * cost_node(comm, bytes);
 }
 

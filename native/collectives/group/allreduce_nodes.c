@@ -90,7 +90,8 @@ double cost_pat(const struct coll_comm *comm, int members, double bytes)
 
 double cost_ring(const struct coll_comm *comm, int members, double bytes)
 {
-    return cost_fabric(comm, 2 * (members - 1), 2 * bytes * (members - 1) / members) + bytes * comm->costs.node_byte;
+    return cost_fabric_near(comm, 2 * (members - 1), 2 * bytes * (members - 1) / members) +
+           bytes * comm->costs.node_byte;
 }
 
 double cost_leaders(const struct coll_comm *comm, double bytes)

@@ -3,6 +3,8 @@
 #ifndef UNISONO_GROUP_COST_H
 #define UNISONO_GROUP_COST_H
 
+#include <math.h>
+
 #include "../collectives.h"
 
 /* ceil(log(n) / log(radix)) */
@@ -14,10 +16,37 @@ static inline int cost_levels(int n, int radix)
     return levels;
 }
 
+/* node_byte of messages of so many bytes: as it was measured, and between two measured sizes in proportion to the logarithm. */
+static inline double cost_byte(const struct costs *costs, int64_t bytes)
+{
+    double below = costs->has_shorter ? costs->shorter[0] : costs->node_byte;
+    int64_t from = costs_shorter[0];
+    for (int i = 1; i <= COSTS_SHORTER && bytes > from && costs->has_shorter; i++) {
+        const int64_t to = i < COSTS_SHORTER ? costs_shorter[i] : COSTS_LONG;
+        const double above = i < COSTS_SHORTER ? costs->shorter[i] : costs->node_byte;
+        if (bytes < to)
+            return below + (above - below) * log2((double)bytes / (double)from) / log2((double)to / (double)from);
+        below = above, from = to;
+    }
+    return below;
+}
+
 /* `messages` one after the other, which move so many bytes into (or out of) the busiest node. */
 static inline double cost_fabric(const struct coll_comm *comm, double messages, double bytes)
 {
     return messages * comm->costs.fabric_latency + bytes * comm->costs.fabric_byte;
+}
+
+/* To a node beside a rank's own: in the order of nodes, or on a torus. */
+static inline double cost_neighbour(const struct costs *costs)
+{
+    return costs->fabric_near > 0 ? costs->fabric_near : costs->fabric_latency;
+}
+
+/* cost_fabric() of messages to neighbours. */
+static inline double cost_fabric_near(const struct coll_comm *comm, double messages, double bytes)
+{
+    return messages * cost_neighbour(&comm->costs) + bytes * comm->costs.fabric_byte;
 }
 
 /* What these bytes wait for where links that lead far are shared: a quarter more with each doubling of the distance, which is the
@@ -31,11 +60,16 @@ static inline double cost_distance(const struct coll_comm *comm, int members, do
     return bytes * comm->costs.fabric_byte / 4 * (far ? levels - 2 : 1);
 }
 
-/* The same where all ranks of a node send at once: they share its adapter and, where they have no core each, take
- * turns. */
+/* How many times as long a message takes where all ranks of a node send at once: they share its adapter and, where they have no core
+ * each, take turns. */
+static inline double cost_sharing(const struct coll_comm *comm)
+{
+    return 1 + (comm->crowded ? 1 : 0.25) * (comm->topology.most - 1);
+}
+
 static inline double cost_fabric_shared(const struct coll_comm *comm, double messages, double bytes)
 {
-    return cost_fabric(comm, messages * (1 + (comm->crowded ? 1 : 0.25) * (comm->topology.most - 1)), bytes);
+    return cost_fabric(comm, messages * cost_sharing(comm), bytes);
 }
 
 /* And for large messages that are not paced: what one direction of a connection waits for is behind the data of the

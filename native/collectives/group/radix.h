@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 
+#include "../torus/torus.h"
 #include "schedule.h"
 
 /* More at once wait for nothing but one another, on any machine: a message costs a twentieth of a latency at the least. */
@@ -19,11 +20,13 @@ struct radices {
     double cost; /* seconds; below 0: `taking` is no such product */
 };
 
-/* What a round costs: seconds until the first message is there, and for each one more. `spread`: of parts of a vector, a quarter
-   of the seconds that the whole takes. Nobody tells where links become scarce, so a byte costs a quarter more with each doubling
-   of the distance that it goes: what is long goes near first and in pairs, what is short many ways at once. */
+/* What a round costs: seconds until the first message from a neighbour is there, and for each one more. `hop`: for each further link of a
+   torus on whose places members follow one another, or, where none is known, for each doubling of the distance. `spread`: of parts of
+   a vector, a quarter of the seconds that the whole takes. Nobody tells where links become scarce, so a byte costs a quarter more
+   with each doubling of the distance that it goes: what is long goes near first and in pairs, what is short many ways at once. */
 struct round_cost {
-    double first, more, spread;
+    double first, more, hop, spread;
+    const struct torus *torus; /* NULL: none is known */
 };
 
 /* log2(n), made of sums and products alone: all ranks have to come to the same factors, and the last bit of what a C library
@@ -54,9 +57,24 @@ static inline double radix_doublings(int factor, int stride)
     return (factor - 1) * radix_log2(stride) + factorial[factor];
 }
 
+/* For how many `hop` the farthest of a circle is further away than a neighbour. */
+static inline double radix_further(const struct torus *torus, int factor, int stride)
+{
+    if (torus == NULL)
+        return radix_log2(stride) + radix_log2(factor) - 1;
+    int most = 1;
+    for (int k = 1; k < factor; k++) {
+        const int hops = torus_hops(torus, k * stride);
+        most = hops > most ? hops : most;
+    }
+    return most - 1;
+}
+
 static inline double radix_round(struct round_cost cost, int factor, int stride)
 {
     double seconds = cost.first + (factor - 2) * cost.more;
+    if (cost.hop > 0)
+        seconds += cost.hop * radix_further(cost.torus, factor, stride);
     if (cost.spread > 0)
         seconds += cost.spread / stride / factor * radix_doublings(factor, stride);
     return seconds;
@@ -167,8 +185,9 @@ static inline double radices_bine_cost(const struct radices *pairs, int size, st
     double all = pairs->taking < size ? fold : 0;
     for (int i = 0, stride = 1; i < pairs->rounds; stride *= pairs->factor[i++]) {
         int distance = i % 2 == 0 ? bine_distance(i) : -bine_distance(i);
-        all += stride < pairs->bine ? cost.first + cost.spread / stride / 2 * radix_log2(distance)
-                                    : radix_round(cost, pairs->factor[i], stride);
+        all += stride >= pairs->bine ? radix_round(cost, pairs->factor[i], stride)
+                                     : cost.first + cost.hop * radix_further(cost.torus, 2, distance) +
+                                           cost.spread / stride / 2 * radix_log2(distance);
     }
     return all;
 }

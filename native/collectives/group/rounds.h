@@ -2,18 +2,50 @@
 #ifndef UNISONO_GROUP_ROUNDS_H
 #define UNISONO_GROUP_ROUNDS_H
 
+#include "cost.h"
 #include "group.h"
 #include "radix.h"
 
 typedef struct radices rounds_find(const struct coll_comm *comm, int members, double bytes);
 
+/* The box of a torus whose places the nodes follow, along one dimension after the other; NULL: there is none. */
+static inline const struct torus *rounds_torus(const struct topology *topology)
+{
+    const struct cuboid *cuboid = &topology->cuboid;
+    if (cuboid->node_at == NULL)
+        return NULL;
+    int place = 1;
+    for (int d = 0; d < cuboid->torus.dimensions; place *= cuboid->torus.extent[d++])
+        if (cuboid->node_at[place] != place)
+            return NULL;
+    return cuboid->node_at[place - 1] == place - 1 ? &cuboid->torus : NULL;
+}
+
+/* Rounds of messages that take `each` seconds beside their latency, or a vector that takes `all`. fabric_latency is that over distances of 1,
+   2, 4 ... on average, which is what a hop follows from. */
+static inline struct round_cost rounds_cost(const struct coll_comm *comm, double each, double all)
+{
+    const struct costs *costs = &comm->costs;
+    const double near = cost_neighbour(costs);
+    struct round_cost cost = {.first = near + each,
+                              .more = costs->fabric_message + each,
+                              .spread = all / 4,
+                              .torus = rounds_torus(&comm->topology)};
+    double further = 0;
+    int distances = 0;
+    if (costs->fabric_latency <= near)
+        return cost;
+    for (int64_t distance = 1; distance < comm->topology.nodes; distance *= 2, distances++)
+        further += radix_further(cost.torus, 2, (int)distance);
+    cost.hop = further > 0 ? (costs->fabric_latency - near) * distances / further : 0;
+    return cost;
+}
+
 /* Whole vectors of so many bytes, which are sent to each and combined. */
 static inline struct radices rounds_multiplying(const struct coll_comm *comm, int members, double bytes)
 {
-    const struct costs *costs = &comm->costs;
-    double each = bytes * (costs->fabric_byte + costs->node_byte);
-    struct round_cost cost = {costs->fabric_latency + each, costs->fabric_message + each, 0};
-    return radices_for(members, cost, 2 * cost.first);
+    const double each = bytes * (comm->costs.fabric_byte + comm->costs.node_byte);
+    return radices_for(members, rounds_cost(comm, each, 0), 2 * (comm->costs.fabric_latency + each));
 }
 
 /* The members of the largest circle, at least 2. */
@@ -28,8 +60,7 @@ static inline int rounds_widest(const struct radices *radices)
 /* Parts: whatever the factors, (members - 1) / members of all bytes are sent, and so many received. */
 static inline struct round_cost rounds_of_parts(const struct coll_comm *comm, double bytes)
 {
-    return (struct round_cost){comm->costs.fabric_latency, comm->costs.fabric_message,
-                               bytes * comm->costs.fabric_byte / 4};
+    return rounds_cost(comm, 0, bytes * comm->costs.fabric_byte);
 }
 
 static inline struct radices rounds_dividing(const struct coll_comm *comm, int members, double bytes)
@@ -70,7 +101,8 @@ static inline struct dissemination rounds_disseminating(const struct coll_comm *
 static inline struct dissemination rounds_bruck(const struct coll_comm *comm, int members, double bytes, int at_once)
 {
     const struct costs *costs = &comm->costs;
-    const struct round_cost cost = {costs->fabric_latency, costs->fabric_message * at_once, 0};
+    struct round_cost cost = rounds_cost(comm, 0, 0);
+    cost.more *= at_once;
     return dissemination_of(members, cost, bytes * (costs->fabric_byte * at_once + 3 * costs->node_byte));
 }
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "../group/cost.h"
 #include "../node/node.h"
 
 /* Streams have two tags each, for up and down. */
@@ -106,7 +107,7 @@ int64_t torus_segment(const struct coll_comm *comm, struct torus_way way, int pa
     if (!way.links || segment != TORUS_SEGMENT)
         return segment;
     double part = (double)bytes / torus_way_trees(comm, way), depth = (double)(passes * depth_of(comm, way));
-    int64_t best = (int64_t)sqrt(part / depth * comm->costs.fabric_latency / comm->costs.fabric_byte);
+    int64_t best = (int64_t)sqrt(part / depth * cost_neighbour(&comm->costs) / comm->costs.fabric_byte);
     best = best < LEAST ? LEAST : best;
     return best < segment ? best : segment;
 }
@@ -162,7 +163,7 @@ double torus_pass_cost(const struct coll_comm *comm, struct torus_way way, int64
     /* The short tree's root sends each segment to all its children; every link tree has ports of its own. */
     double fan = way.links ? 1 : depth, pieces = piece > 0 ? part / piece : 1;
     return (depth + (pieces - 1) * fan) *
-           (comm->costs.fabric_latency + piece * comm->costs.fabric_byte + (trees - 1) * comm->costs.fabric_message);
+           (cost_neighbour(&comm->costs) + piece * comm->costs.fabric_byte + (trees - 1) * comm->costs.fabric_message);
 }
 
 double torus_bcast_cost(const struct coll_comm *comm, struct torus_way way, int64_t bytes, int64_t segment)

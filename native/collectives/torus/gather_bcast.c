@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../group/cost.h"
 #include "../node/node.h"
 #include "allgather.h"
 
@@ -183,7 +184,7 @@ double torus_gather_bcast_cost(const struct coll_comm *comm, struct torus_way wa
     for (int d = 0; d < torus->dimensions; d++)
         messages += torus->extent[d] - 1;
     /* The last dimension brings nearly everything, by two links. */
-    return messages * comm->costs.fabric_latency + total / 2 * comm->costs.fabric_byte +
+    return messages * cost_neighbour(&comm->costs) + total / 2 * comm->costs.fabric_byte +
            total / comm->topology.nodes * comm->costs.node_byte + total * comm->costs.node_byte +
            torus_bcast_cost(comm, way, (int64_t)total, segment);
 }

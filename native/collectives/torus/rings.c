@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../group/cost.h"
 #include "../node/node.h"
 #include "allgather.h"
 
@@ -210,6 +211,6 @@ double torus_rings_cost(const struct coll_comm *comm, int64_t bytes)
     double total = (double)bytes * comm->ranks, steps = 0;
     for (int d = 0; d < torus->dimensions; d++)
         steps += torus->extent[d] - 1;
-    const double step = comm->costs.fabric_latency + (2 * torus->dimensions - 1) * comm->costs.fabric_message;
+    const double step = cost_neighbour(&comm->costs) + (2 * torus->dimensions - 1) * comm->costs.fabric_message;
     return steps * step + total / (2 * torus->dimensions) * comm->costs.fabric_byte + 2 * total * comm->costs.node_byte;
 }

@@ -136,10 +136,25 @@ class Platform:
 
     @property
     def far(self) -> float:
-        """Seconds of latency that an algorithm expects of a message: between two neighbours of a torus, whose
-        algorithms count hops themselves, else over as many links as there are between nodes that are furthest apart."""
-        links = {"torus": 1, "crossbar": 2, "fat tree": 6 if self.pod else 4, "dragonfly": 7}
+        """Seconds of latency that an algorithm expects of a message: on a torus on average over the nodes 1, 2, 4 ...
+        further on, as the library measures it; else between nodes that are furthest apart."""
+        hops = [self._hops(2**k) for k in range((self.nodes - 1).bit_length())] or [1]
+        torus = sum(hops) / len(hops)
+        links = {"torus": torus, "crossbar": 2, "fat tree": 6 if self.pod else 4, "dragonfly": 7}
         return links[self.kind] * self.latency.value
+
+    def _hops(self, place: int) -> int:
+        """Links of a torus from place 0."""
+        total = 0
+        for extent in self.extents:
+            place, at = divmod(place, extent)
+            total += min(at, extent - at)
+        return total
+
+    @property
+    def near(self) -> float:
+        """The same between two neighbours of a torus; elsewhere nodes that follow one another may be far apart."""
+        return self.latency.value if self.kind == "torus" else self.far
 
     def resized(self, extents: Sequence[int]) -> Platform:
         return replace(self, extents=tuple(extents))

@@ -94,7 +94,7 @@ class Run:
         rate = "0" if self.free_copies else f"{self.platform.copy.value:.0f}"
         flag = f"{self.platform.flag.value:g}" if self.shared else "0"
         fabric = [f"{number.value:g}" for number in (self.platform.bandwidth, self.platform.start)]
-        fabric = [f"{self.platform.far:g}", *fabric]
+        fabric = [f"{self.platform.far:g}:{self.platform.near:g}", *fabric]
         what = [self._mode, rate, flag, *fabric, self.collective, ",".join(self.algorithms)]
         options = [*OPTIONS, *self.platform.options(), *self.options]
         return ["smpirun", *where, *options, f"--cfg=smpi/coll-selector:{self.selector}", *chosen, *what]
