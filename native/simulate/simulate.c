@@ -3,6 +3,7 @@
  *     smpirun ... simulate check RATE FLAG LATENCY[:NEAR] BANDWIDTH MESSAGE COLLECTIVE ALGORITHM[,...] BYTES...
  *     smpirun ... simulate time RATE FLAG LATENCY[:NEAR] BANDWIDTH MESSAGE COLLECTIVE ALGORITHM[,...] BYTES...
  *     smpirun ... simulate cost RATE FLAG LATENCY[:NEAR] BANDWIDTH MESSAGE COLLECTIVE ALGORITHM[,...] BYTES...
+ *     smpirun ... simulate count RATE FLAG LATENCY[:NEAR] BANDWIDTH MESSAGE COLLECTIVE ALGORITHM[,...] BYTES...
  *     smpirun ... simulate copy RATE BYTES
  *
  * ALGORITHM: of ours, without the collective's name; `all`; or `smpi`, what smpirun's options chose. RATE: bytes a second
@@ -10,7 +11,9 @@
  * shares no memory, its processes send messages. LATENCY, BANDWIDTH: of the fabric, and MESSAGE: seconds for each message
  * more at once, for what algorithms choose by them.
  * Prints lines `@ COLLECTIVE ALGORITHM BYTES RESULT`: seconds, from a common start to the end of the last rank; or (`cost`) those of
- * our cost model, without running anything; or `right`, `WRONG`; or `no` when the algorithm does not apply. `copy`: in what time every rank copies so much. */
+ * our cost model, without running anything; or `right`, `WRONG`; or (`count`) LINK:NODE:ALL, the bytes on
+ * the fullest link, those of the fullest node and of all; or `no` when the algorithm does not apply. `copy`: in what time every rank
+ * copies so much. */
 #include <math.h>
 #include <simgrid/actor.h>
 #include <stdio.h>
@@ -18,7 +21,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "caught.h"
 #include "collectives.h"
+#include "counted.h"
 #include "simulated_copy.h"
 #include "memory.h"
 #include "reduction.h"
@@ -196,6 +201,18 @@ static double seconds_of(struct job *job, const struct algorithm *algorithm)
     return last;
 }
 
+/* Of the second run, as for times. */
+static struct loads loads_of(struct job *job, const struct algorithm *algorithm)
+{
+    for (int round = 0; round < 2; round++) {
+        counted_clear();
+        if (algorithm_run(algorithm, job->comm, &job->call, algorithm->segment) != MPI_SUCCESS)
+            PMPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    PMPI_Barrier(MPI_COMM_WORLD);
+    return job->rank == 0 ? counted_loads() : (struct loads){0};
+}
+
 static void try(struct job *job, const struct algorithm *algorithm, int64_t bytes)
 {
     bytes = collective_reduces(job->call.collective) ? (bytes + 7) / 8 * 8 : bytes;
@@ -210,13 +227,16 @@ static void try(struct job *job, const struct algorithm *algorithm, int64_t byte
     if (!job->check)
         job->call.reduction.combine = simulated_copy_combine;
     struct shape shape = {.bytes = job->call.bytes, .element = job->call.reduction.element, .commutative = true};
-    char result[40] = "no";
+    char result[80] = "no";
     if (algorithm == NULL || algorithm_applies(algorithm, job->comm, &shape)) {
         if (job->check)
             snprintf(result, sizeof result, "%s", is_right(job, algorithm) ? "right" : "WRONG");
         else if (job->cost)
             snprintf(result, sizeof result, "%.9g", algorithm_cost(algorithm, job->comm, &shape));
-        else
+        else if (counted_is_on()) {
+            const struct loads loads = loads_of(job, algorithm);
+            snprintf(result, sizeof result, "%.17g:%.17g:%.17g", loads.link, loads.node, loads.all);
+        } else
             snprintf(result, sizeof result, "%.9g", seconds_of(job, algorithm));
     }
     if (job->rank == 0) {
@@ -225,6 +245,7 @@ static void try(struct job *job, const struct algorithm *algorithm, int64_t byte
         printf("@ %s %s %lld %s\n", collective_names[job->call.collective], name, (long long)bytes, result);
         fflush(stdout);
     }
+    caught_end();
     simulated_copy_free(job->send), simulated_copy_free(job->receive), free(job->expected);
 }
 
@@ -271,11 +292,13 @@ int main(int argc, char **argv)
         if (job.rank == 0)
             fprintf(
                 stderr,
-                "simulate check|cost|time RATE FLAG LATENCY[:NEAR] BANDWIDTH MESSAGE COLLECTIVE ALGORITHM[,...] BYTES...\n");
+                "simulate check|cost|count|time RATE FLAG LATENCY[:NEAR] BANDWIDTH MESSAGE COLLECTIVE ALGORITHM[,...] BYTES...\n");
         MPI_Finalize();
         return 2;
     }
     memory_set(strtod(argv[3], NULL));
+    if (strcmp(argv[1], "count") == 0)
+        counted_start(job.rank, job.ranks);
     job.call.collective = collective;
     const bool is_barrier = collective == COLL_BARRIER;
     if (collective == COLL_ALLGATHERV || collective_scatters_sum(collective) ||
@@ -298,7 +321,7 @@ int main(int argc, char **argv)
         costs->fabric_message = fmax(strtod(argv[6], NULL), costs->fabric_latency / 100);
     }
     for (int k = 9; k < argc; k++) {
-        if (!job.check && !job.cost && listed(argv[8], "smpi"))
+        if (!job.check && !job.cost && !counted_is_on() && listed(argv[8], "smpi"))
             try(&job, NULL, strtoll(argv[k], NULL, 10));
         for (int i = 0; algorithm_at(i) != NULL; i++) {
             const struct algorithm *algorithm = algorithm_at(i);
@@ -307,6 +330,7 @@ int main(int argc, char **argv)
                 try(&job, algorithm, strtoll(argv[k], NULL, 10));
         }
     }
+    caught_end();
     /* Ranks share the static variables that these free. */
     PMPI_Barrier(MPI_COMM_WORLD);
     if (job.comm != NULL)

@@ -18,6 +18,8 @@ from unisono.library.native import could_not, native_source
 
 _FLAGS = ["-std=c11", "-O2", "-Wall", "-Wextra", "-D_GNU_SOURCE", "-DUNISONO_SIMULATED"]
 _SECONDS = 300
+_CAUGHT = ("Send", "Isend", "Recv", "Irecv", "Wait", "Waitany", "Testany")
+"""Functions of MPI that native/simulate/caught.c has in place of SimGrid, for our collectives alone."""
 
 
 def unavailable() -> str | None:
@@ -98,7 +100,7 @@ def _sources(source: Path) -> list[Path]:
 
 
 def _key(files: list[Path]) -> str:
-    digest = hashlib.sha256(" ".join(_FLAGS).encode())
+    digest = hashlib.sha256(" ".join((*_FLAGS, *_CAUGHT)).encode())
     for path in sorted(set(files)):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     smpicc = shutil.which("smpicc")
@@ -122,7 +124,8 @@ def _build(name: str, files: list[Path], includes: list[Path], folder: Path) -> 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         objects = list(pool.map(compiled, enumerate(files)))
     program = folder / name
-    _run(["smpicc", *objects, "-lm", "-o", str(program)], program.name)
+    caught = [f"-Wl,--wrap=PMPI_{function}" for function in _CAUGHT] if name == "simulate" else []
+    _run(["smpicc", *objects, *caught, "-lm", "-o", str(program)], program.name)
     return program
 
 

@@ -52,13 +52,25 @@ def end_running() -> None:
 
 
 @dataclass(frozen=True, slots=True)
+class Loads:
+    """Bytes that go from node to node."""
+
+    link: float
+    """On the fullest link, in one direction; routes are SimGrid's."""
+    node: float
+    """That the fullest node sends, or receives."""
+    all: float
+    """Of all nodes together."""
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
-    """`outcome`: seconds, or "right", "WRONG"; None when the algorithm does not apply."""
+    """`outcome`: seconds, loads, or "right", "WRONG"; None when the algorithm does not apply."""
 
     collective: str
     algorithm: str
     size: int
-    outcome: float | str | None
+    outcome: float | str | Loads | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +83,9 @@ class Run:
     algorithms: Sequence[str]
     sizes: Sequence[int]
     check: bool = False
+    count: bool = False
+    """What the links of the platform carry (`Loads`), instead of how long it takes; of algorithms of ours. Messages are
+    handed over at once and take no time, so this goes further than a simulation."""
     cost: bool = False
     """What our cost models say, in seconds, instead of how long it takes; of algorithms of ours."""
     selector: str = "ompi"
@@ -101,7 +116,7 @@ class Run:
 
     @property
     def _mode(self) -> str:
-        return "check" if self.check else "cost" if self.cost else "time"
+        return "check" if self.check else "cost" if self.cost else "count" if self.count else "time"
 
     @property
     def _is_its_own(self) -> bool:
@@ -117,6 +132,8 @@ class Run:
             folder = Path(name)
             self.platform.write(folder, self.ppn)
             env = {key: value for key, value in os.environ.items() if not key.startswith("UNISONO_")}
+            if self.options:  # some are only for short messages that SimGrid itself lets go, such as smpi/or
+                env["UNISONO_SIMULATOR_SENDS"] = "1"
             if self.platform.kind == "torus":
                 env["UNISONO_TOPOLOGY"] = str(folder / "coordinates")
             argv = self.argv(folder)
@@ -162,6 +179,13 @@ def read(output: str) -> list[Result]:
         if len(words) != 5:
             raise UserError(_("not a line of the simulator: {line!r}").format(line=line))
         _word, collective, algorithm, size, outcome = words
-        value = None if outcome == "no" else outcome if outcome in ("right", "WRONG") else float(outcome)
-        results.append(Result(collective, algorithm, int(size), value))
+        results.append(Result(collective, algorithm, int(size), _outcome(outcome)))
     return results
+
+
+def _outcome(word: str) -> float | str | Loads | None:
+    if word == "no":
+        return None
+    if word in ("right", "WRONG"):
+        return word
+    return Loads(*map(float, word.split(":"))) if ":" in word else float(word)
