@@ -31,9 +31,12 @@ int __wrap_PMPI_Wait(MPI_Request *request, MPI_Status *status);
 int __wrap_PMPI_Waitany(int count, MPI_Request requests[], int *which, MPI_Status *status);
 int __wrap_PMPI_Testany(int count, MPI_Request requests[], int *which, int *done, MPI_Status *status);
 
-/* SimGrid's own limit of a short message; and how many a rank keeps before it looks whether the oldest have arrived, which
- * changes the order of what ranks do at the same time. */
-enum { SHORT = 65536, MANY = 256 };
+enum { SHORT = 65536 }; /* SimGrid's own limit of a short message */
+
+/* How many messages a rank keeps before it looks whether the oldest have arrived. To look changes the order of what ranks do at
+ * the same time; but SimGrid goes through a list of all that a rank keeps whenever a message to the rank ends, which is slow where the
+ * lists of all ranks are larger than the cache. */
+enum { LEAST = 16, MOST = 256, TOGETHER = 32768 };
 
 struct message {
     MPI_Request request;
@@ -60,6 +63,18 @@ static bool keeps(void)
     if (known < 0)
         known = getenv("UNISONO_SIMULATOR_SENDS") == NULL;
     return known && !counted_is_on();
+}
+
+static int many(void)
+{
+    static int known; /* the same for all ranks */
+    if (known == 0) {
+        int ranks = 1;
+        PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+        known = TOGETHER / ranks;
+        known = known < LEAST ? LEAST : known > MOST ? MOST : known;
+    }
+    return known;
 }
 
 static struct kept *own(void)
@@ -110,7 +125,7 @@ static int keep(const void *data, int64_t bytes, int to, int tag, MPI_Comm on)
         abort();
     memmove(copy, data, (size_t)bytes);
     *message = (struct message){.data = copy};
-    if (mine->count >= MANY)
+    if (mine->count >= many())
         let_go(mine, false);
     int error = PMPI_Issend(copy, (int)bytes, MPI_BYTE, to, tag, on, &message->request);
     *mine->last = message;
