@@ -98,16 +98,16 @@ def cases() -> Iterator[tuple[Platform, int, str, tuple[int, ...]]]:
         for name in ("fat-tree-tapered", "dragonfly", "torus"):
             if name != "torus" or nodes != 97:  # which would be a ring
                 for collective, sizes in SIZES.items():
-                    yield _machine(name, nodes), 1, collective, sizes
+                    yield machine_of(name, nodes), 1, collective, sizes
     for collective, sizes in SIZES.items():
-        yield _machine("fat-tree-tapered", 48), 4, collective, sizes
+        yield machine_of("fat-tree-tapered", 48), 4, collective, sizes
     for nodes, ppn in ((384, 1), (256, 16)):
         for name in ("fat-tree-tapered", "dragonfly"):
             for collective, sizes in FEW.items():
-                yield _machine(name, nodes), ppn, collective, sizes
+                yield machine_of(name, nodes), ppn, collective, sizes
 
 
-def _machine(name: str, nodes: int) -> Platform:
+def machine_of(name: str, nodes: int) -> Platform:
     return replace(read_platform(name).sized(nodes), start=START)
 
 
@@ -125,10 +125,10 @@ def simulated(run: Run, deadline: float) -> dict[int, dict[str, float]]:
     return found
 
 
-def lacking(kept: list[Row], collective: str) -> tuple[str, ...]:
-    """Algorithms that no row of the case has."""
+def lacking(kept: list[Row], collective: str, wanted: Sequence[str] = ()) -> tuple[str, ...]:
+    """Algorithms that no row of the case has, of those that are wanted (none: of all)."""
     known = {name for row in kept for name in row["ours"]}
-    return tuple(name for name in NEW[collective] + OLD[collective] if name not in known)
+    return tuple(n for n in NEW[collective] + OLD[collective] if n not in known and (not wanted or n in wanted))
 
 
 def one(
@@ -139,9 +139,10 @@ def one(
     deadline: float,
     kept: list[Row],
     options: Sequence[str] = (),
+    wanted: Sequence[str] = (),
 ) -> list[Row]:
     """The rows of a case: what was kept, and what was lacking."""
-    names = lacking(kept, collective)
+    names = lacking(kept, collective, wanted)
     ours: dict[int, dict[str, float]] = {}
     for some in (names,) if platform.nodes * ppn < MANY else [(name,) for name in names]:
         run = Run(platform, ppn, collective, some, sizes, free_copies=True, options=options)
@@ -199,9 +200,9 @@ def _summary(rows: list[Row]) -> list[str]:
     for collective, sizes in SIZES.items():
         for size in sizes:
             some = [row for row in rows if (row["collective"], row["size"]) == (collective, size)]
-            if not some:  # of another run than of everything
-                continue
             found = [winner for row in some if (winner := _winner(row)) is not None]
+            if not found:  # of another run than of everything
+                continue
             names = ", ".join(f"`{name}` {n}" for name, n in Counter(name for name, _ in found).most_common())
             ratios = [ratio for _, ratio in found]
             gain = f"{geometric_mean(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
@@ -325,7 +326,9 @@ def main() -> None:
     )
     parser.add_argument("--deadline", type=float, default=200.0, metavar="S", help="for each simulation")
     parser.add_argument("--most", type=int, default=4096, metavar="RANKS", help="machines of so many, and smaller ones")
+    parser.add_argument("--least", type=int, default=0, metavar="RANKS", help="machines of so many, and larger ones")
     parser.add_argument("--collective", choices=SIZES, action="append", metavar="NAME", help="these alone")
+    parser.add_argument("--algorithm", action="append", default=[], metavar="NAME", help="these of ours alone")
     parser.add_argument("--longest", type=int, default=4 << 20, metavar="BYTES", help="messages up to so many")
     parser.add_argument("--size", type=int, action="append", metavar="BYTES", help="instead of those of the page")
     parser.add_argument(
@@ -338,12 +341,14 @@ def main() -> None:
     for platform, ppn, collective, sizes in () if given.markdown or given.models else cases():
         key = (platform.name, platform.nodes, ppn, collective)
         kept = [row for row in rows if (row["machine"], row["nodes"], row["ppn"], row["collective"]) == key]
-        if platform.nodes * ppn > given.most or (kept and not lacking(kept, collective)):
+        if not given.least <= platform.nodes * ppn <= given.most or (
+            kept and not lacking(kept, collective, given.algorithm)
+        ):
             continue
         sizes = tuple(size for size in given.size or sizes if size <= given.longest)
         if given.collective and collective not in given.collective:
             continue
-        found = one(platform, ppn, collective, sizes, given.deadline, kept, given.simgrid)
+        found = one(platform, ppn, collective, sizes, given.deadline, kept, given.simgrid, given.algorithm)
         at = rows.index(kept[0]) if kept else len(rows)
         rows = [*rows[:at], *found, *(row for row in rows[at:] if row not in kept)]
         _keep(given.keep, rows)
@@ -352,7 +357,7 @@ def main() -> None:
         _keep(given.keep, rows)
     if given.picture:
         given.picture.write_text(_picture(rows))
-    print(markdown([row for row in rows if row["nodes"] * row["ppn"] <= given.most]))
+    print(markdown([row for row in rows if given.least <= row["nodes"] * row["ppn"] <= given.most]))
 
 
 if __name__ == "__main__":
