@@ -63,6 +63,15 @@ def test_the_tables_of_algorithms_for_scale_are_those_of_what_is_kept() -> None:
     assert not [row for row in rows if not any(line.startswith(row) for line in page)]
 
 
+def test_the_tables_of_link_loads_are_those_of_what_is_kept() -> None:
+    argv = [sys.executable, "benchmarks/link_loads.py", "--keep", "benchmarks/data/link-loads.jsonl", "--markdown"]
+    printed = subprocess.run(argv, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    page = (ROOT / "docs" / "algorithms-for-scale.md").read_text()
+    assert " ".join(argv[1:]) in " ".join(page.split())
+    assert printed.strip() in page
+    assert len(printed.splitlines()) > 20
+
+
 def test_a_run_becomes_a_chart_of_how_many_times_as_fast_each_size_is(tmp_path: Path) -> None:
     rows = [
         {"collective": "ibcast", "bytes": 8, "mpi_us": 3.0, "ours_us": 1.0},
