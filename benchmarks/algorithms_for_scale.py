@@ -282,10 +282,13 @@ def _choices(rows: list[Row]) -> list[str]:
                 ours.append((min(times.values()) / times[name], where))
                 peers.extend([(min(row["peers"].values()) / times[name], where)] if row["peers"] else [])
         if ours:
-            means = [f"{geometric_mean([ratio for ratio, _ in some]):.2f}" for some in (ours, peers)]
-            least = [f"{ratio:.2f} ({where})" for ratio, where in (min(ours), min(peers))]
-            both = " | ".join(word for pair in zip(means, least, strict=True) for word in pair)
-            lines.append(f"| {collective} | {len(ours)} | {both} |")
+            words = [
+                f"{geometric_mean([ratio for ratio, _ in some]):.2f} | {min(some)[0]:.2f} ({min(some)[1]})"
+                if some
+                else "- | -"
+                for some in (ours, peers)
+            ]
+            lines.append(f"| {collective} | {len(ours)} | {' | '.join(words)} |")
     return [*lines, ""] if len(lines) > 2 else []
 
 
