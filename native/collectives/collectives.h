@@ -94,7 +94,9 @@ struct peers; /* what it has in common with communicators of the same ranks: pee
  * rank sends and receives at once. pull_call, pull_byte: to begin reading in another rank's own memory, and for each byte
  * (node/pull.h). node_wait: until the ranks of a node that share CPUs have all had theirs; 0: not known, or each has its own. meet: until
  * two ranks of a node have heard of one another, by the depth at which they are together (levels.h); meet_more: what each further
- * rank adds to that; 0: not measured, as ranks share CPUs, or there are no more than two. shorter: where ranks share CPUs
+ * rank adds to that; 0: not measured, as ranks share CPUs, or there are no more than two. sharing: how many times
+ * fabric_latency a message takes longer for each further rank of its node that sends at once, where has_sharing says that it was
+ * measured. shorter: where ranks share CPUs
  * and has_shorter says so, node_byte of messages of costs_shorter bytes, while node_byte itself is of COSTS_LONG bytes. */
 enum { COSTS_SHORTER = 2, COSTS_LONG = 128 << 10 };
 static const int64_t costs_shorter[COSTS_SHORTER] = {8 << 10, 32 << 10};
@@ -102,7 +104,8 @@ struct costs {
     double node_latency, node_byte, fabric_latency, fabric_near, fabric_byte, fabric_message, pull_call, pull_byte,
         node_wait;
     double meet[LEVELS + 1], meet_more;
-    bool has_shorter;
+    bool has_sharing, has_shorter;
+    double sharing;
     double shorter[COSTS_SHORTER];
 };
 

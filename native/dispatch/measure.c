@@ -181,6 +181,36 @@ static void measure_far(struct coll_comm *comm, void *room, struct costs *costs)
     costs->fabric_latency = fmax(sum / distances, costs->fabric_near);
 }
 
+static int pairs = 1;
+
+/* One of several exchanges in a row, of so many ranks of the first two nodes at once. */
+static double send_again(struct coll_comm *comm, void *room, int64_t bytes)
+{
+    const struct topology *topology = &comm->topology;
+    int peer = topology->local < pairs ? topology_rank(topology, 1 - topology->node, topology->local) : -1;
+    node_barrier(comm);
+    double start = PMPI_Wtime();
+    for (int i = 0; i < IN_A_ROW && peer >= 0; i++)
+        fabric_exchange(&comm->fabric, room, bytes, peer, (char *)room + COSTS_LONG, bytes, peer, FABRIC_SETUP);
+    return (PMPI_Wtime() - start) / IN_A_ROW;
+}
+
+/* How much longer a message takes for each further rank of a node that sends at once: an adapter may serve many ranks as quickly as
+   one, or one after the other. The middle of several, as the ranks do not begin at the same time. */
+static void measure_sharing(struct coll_comm *comm, void *room, struct costs *costs)
+{
+    const int *first = comm->topology.first, one = first[1] - first[0], two = first[2] - first[1];
+    const int most = one < two ? one : two;
+    if (most < 2)
+        return;
+    const double alone = middle(send_again, comm, room, 8);
+    pairs = most;
+    const double together = middle(send_again, comm, room, 8);
+    pairs = 1;
+    costs->has_sharing = alone > 0;
+    costs->sharing = costs->has_sharing ? fmin(fmax((together / alone - 1) / (most - 1), 0), 1) : 0;
+}
+
 static void measure(struct coll_comm *comm, void *room, struct costs *costs)
 {
     const struct topology *topology = &comm->topology;
@@ -213,6 +243,8 @@ static void measure(struct coll_comm *comm, void *room, struct costs *costs)
         /* Some waits are shorter than the clock tells apart; a message is never free. */
         costs->fabric_message = more > costs->fabric_latency / 100 ? more : costs->fabric_latency / 100;
     }
+    if (topology->nodes > 1 && topology->node < 2 && !comm->crowded)
+        measure_sharing(comm, room, costs);
     if (topology->nodes > 2)
         measure_far(comm, room, costs);
 }

@@ -318,6 +318,7 @@ int main(int argc, char **argv)
         costs->fabric_latency = strtod(near, &near);
         costs->fabric_near = *near == ':' ? strtod(near + 1, NULL) : 0;
         costs->fabric_byte = 1 / strtod(argv[5], NULL);
+        costs->has_sharing = true; /* messages share bandwidth alone here */
         costs->fabric_message = fmax(strtod(argv[6], NULL), costs->fabric_latency / 100);
     }
     for (int k = 9; k < argc; k++) {

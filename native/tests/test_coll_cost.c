@@ -1,4 +1,4 @@
-/* What a byte of a copy costs by the length of its message, where ranks share CPUs. */
+/* Factors of the cost models that were measured: a byte of a copy by the length of its message, messages of several ranks at once. */
 #include "check.h"
 #include "collectives.h"
 #include "group/cost.h"
@@ -45,6 +45,19 @@ static void alike_where_they_do_not_or_nothing_is_known(void)
         CHECK(is_near(cost_of(false, &known, bytes), 8e-10) && is_near(cost_of(true, &other, bytes), 8e-10));
 }
 
+/* Messages that all ranks of a node send at once. */
+static void sharing_as_it_was_measured(void)
+{
+    struct coll_comm comm = {.ranks = 8, .topology = {.nodes = 2, .most = 4}, .costs = {.fabric_latency = 2e-6}};
+    CHECK(is_near(cost_fabric_shared(&comm, 3, 0), 3 * 2e-6 * 1.75));
+    comm.costs.has_sharing = true;
+    CHECK(is_near(cost_fabric_shared(&comm, 3, 0), 3 * 2e-6));
+    comm.costs.sharing = 0.5;
+    CHECK(is_near(cost_fabric_shared(&comm, 3, 0), 3 * 2e-6 * 2.5));
+    comm.crowded = true;
+    CHECK(is_near(cost_fabric_shared(&comm, 3, 0), 3 * 2e-6 * 4));
+}
+
 /* Eight ranks of two cores, as an Intel Xeon measured them: slices wait once more, which their shorter copies do not win back. */
 static void a_short_vector_does_not_wait_for_slices(void)
 {
@@ -66,6 +79,7 @@ int main(void)
 {
     by_length_where_ranks_share_cpus();
     alike_where_they_do_not_or_nothing_is_known();
+    sharing_as_it_was_measured();
     a_short_vector_does_not_wait_for_slices();
     return verdict();
 }

@@ -9,10 +9,15 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
 
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
-    double all = (double)shape->bytes * comm->ranks, nodes = comm->topology.nodes;
-    return cost_fabric_shared(comm, nodes - 1, all * (nodes - 1) / nodes) +
-           cost_distance(comm, comm->topology.nodes, all, true) + 2 * cost_node(comm, all) +
-           all / comm->topology.most * comm->costs.node_byte;
+    const int nodes = comm->topology.nodes;
+    double all = (double)shape->bytes * comm->ranks, messages = nodes - 1, again = 0;
+    if (reduce_scatter_halves(shape->commutative, nodes, all / comm->topology.most)) {
+        again = power_below(nodes) == nodes ? 0 : 1;
+        messages = cost_levels(nodes, 2) + again;
+    }
+    return cost_fabric_shared(comm, messages, all * (nodes - 1) / nodes + again * all) +
+           cost_distance(comm, nodes, all, true) + 2 * cost_node(comm, all) +
+           (1 + again) * all / comm->topology.most * comm->costs.node_byte;
 }
 
 static double cost_v(const struct coll_comm *comm, const struct shape *shape)

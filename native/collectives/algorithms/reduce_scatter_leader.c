@@ -7,11 +7,9 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
     return nodes_several(comm) && nodes_keep_order(comm, shape);
 }
 
-/* As group_reduce_scatter() chooses. */
 static bool halves(const struct coll_comm *comm, const struct shape *shape, double all)
 {
-    const int nodes = comm->topology.nodes;
-    return shape->commutative && nodes > 2 && all <= (double)REDUCE_SCATTER_HALVES * nodes;
+    return reduce_scatter_halves(shape->commutative, comm->topology.nodes, all);
 }
 
 static double cost(const struct coll_comm *comm, const struct shape *shape)

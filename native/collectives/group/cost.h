@@ -64,7 +64,9 @@ static inline double cost_distance(const struct coll_comm *comm, int members, do
  * each, take turns. */
 static inline double cost_sharing(const struct coll_comm *comm)
 {
-    return 1 + (comm->crowded ? 1 : 0.25) * (comm->topology.most - 1);
+    const double usual = 0.25; /* on virtual nodes over TCP */
+    const double each = comm->crowded ? 1 : comm->costs.has_sharing ? comm->costs.sharing : usual;
+    return 1 + each * (comm->topology.most - 1);
 }
 
 static inline double cost_fabric_shared(const struct coll_comm *comm, double messages, double bytes)

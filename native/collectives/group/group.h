@@ -267,6 +267,11 @@ int group_reduce_scatter_near(const struct group *group, const void *send, void 
                               const struct reduction *reduction);
 int group_reduce_scatter_ring(const struct group *group, const void *send, void *receive, const struct blocks *blocks,
                               const struct reduction *reduction);
-enum { REDUCE_SCATTER_HALVES = 4096 }; /* bytes of a block, up to which the first prefers halving */
+/* Whether the first takes halving for a vector of so many bytes. */
+static inline bool reduce_scatter_halves(bool commutative, int members, double bytes)
+{
+    const double block = 4096; /* up to */
+    return commutative && members > 2 && bytes <= block * members;
+}
 
 #endif

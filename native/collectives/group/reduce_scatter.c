@@ -65,8 +65,7 @@ int group_reduce_scatter(const struct group *group, const void *send, void *rece
     int64_t all = 0;
     for (int i = 0; i < group->size; i++)
         all += blocks_bytes(blocks, i);
-    const bool halves =
-        reduction->commutative && group->size > 2 && all <= (int64_t)REDUCE_SCATTER_HALVES * group->size;
+    const bool halves = reduce_scatter_halves(reduction->commutative, group->size, (double)all);
     return (halves ? group_reduce_scatter_halving : group_reduce_scatter_pairwise)(group, send, receive, blocks,
                                                                                    reduction);
 }
