@@ -33,8 +33,13 @@ int64_t by_message_number(void)
 /* So many that who takes part in more communicators at the same time has no memory left for them. */
 int by_message_tags(void)
 {
-    const int64_t enough = 1 << 20; /* UCX has 8 million in all */
+    const int64_t enough = 1 << 21; /* UCX has 8 million in all */
     return half_of_tags() >= enough ? (int)(FABRIC_TAGS_END + FABRIC_TAGS + half_of_tags()) : -1;
+}
+
+int by_message_kept_tags(void)
+{
+    return (int)(by_message_tags() + half_of_tags() - KEPT_TAGS);
 }
 
 MPI_Comm by_message_world(void)

@@ -5,6 +5,8 @@
 
 #include "collectives.h"
 
+enum { KEPT_TAGS = 1 << 18 };
+
 /* Once: the world's; NULL: there is none, on all ranks. */
 void by_message_start(const struct coll_comm *world);
 
@@ -14,6 +16,8 @@ int64_t by_message_number(void);
 /* The first of the tags that nothing else has, half of what the MPI library knows: for schedules (../collectives/requests/schedule.h). -1:
  * it knows too few; the same on all ranks. */
 int by_message_tags(void);
+/* The first of the last KEPT_TAGS of these: of persistent collectives over several nodes (lasting.h). */
+int by_message_kept_tags(void);
 /* MPI_COMM_WORLD's private communicator; MPI_COMM_NULL: none, on all ranks. */
 MPI_Comm by_message_world(void);
 

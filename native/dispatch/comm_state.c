@@ -8,6 +8,7 @@
 #include "dispatch.h"
 #include "job.h"
 #include "keeps.h"
+#include "lasting.h"
 #include "nonblocking.h"
 #include "offer.h"
 #include "ordered.h"
@@ -82,6 +83,7 @@ static int forget(MPI_Comm comm, int key, void *value, void *extra)
     offer_leave(state);
     persistent_end(state->user);
     keeps_leave(state->keep);
+    lasting_end(state);
     if (state->posted != state->ours)
         coll_comm_free(state->posted);
     coll_comm_free(state->ours);

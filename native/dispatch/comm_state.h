@@ -55,6 +55,8 @@ struct comm_state {
     struct keep *keep;        /* for persistent ones (keeps.h); NULL until there is one */
     int kept_calls;           /* persistent collectives that were made, until then */
     bool keep_refused;        /* there will be none */
+    struct lasting_place *lasting; /* the same over several nodes (lasting.h); NULL until there is one */
+    bool lasting_refused;
     struct choice choice[COLLECTIVES];
     bool chosen[COLLECTIVES]; /* whether it has been made */
     bool own[COLLECTIVES];    /* it belongs to this alone; else to all its peers */
@@ -109,9 +111,10 @@ bool comm_state_equip(struct comm_state *state);
 /* From now on it is the MPI library's. */
 void comm_state_step_aside(struct comm_state *state);
 
-/* Local: whether rules, or costs, have anything of ours for it; for nonblocking calls over several nodes. */
+/* Local: whether rules, or costs, have anything of ours for it; for nonblocking calls over several nodes, and for persistent ones. */
 bool comm_state_wants(struct comm_state *state);
 bool comm_state_wants_schedules(struct comm_state *state);
+bool comm_state_wants_lasting(struct comm_state *state);
 
 /* What serves a message of this size; NULL: mpi. Collective the first time. */
 const struct range *comm_state_range(struct comm_state *state, enum collective collective, int64_t bytes);

@@ -134,6 +134,14 @@ bool comm_state_wants_schedules(struct comm_state *state)
     return any;
 }
 
+bool comm_state_wants_lasting(struct comm_state *state)
+{
+    bool any = false;
+    for (int i = COLLECTIVES_BLOCKING; i < COLLECTIVES && !any; i++)
+        any = plan_is_there(collective_started((enum collective)i)) && is_chosen(state, (enum collective)i);
+    return any;
+}
+
 bool comm_state_wants_posts(struct comm_state *state)
 {
     bool any = false;

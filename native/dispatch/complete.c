@@ -29,7 +29,7 @@ static void set_empty(MPI_Status *status)
 static void let_move(const struct persistent *one)
 {
     dispatch_move();
-    fabric_progress(&one->kept.keep->comm->fabric);
+    fabric_progress(&persistent_comm(one)->fabric);
 }
 
 /* The first of those that are ours, in their order; NULL: none. */

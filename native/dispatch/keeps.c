@@ -200,15 +200,6 @@ static void look(struct comm_state *state)
     state->keep = &shared->keep;
 }
 
-/* What the program has asked for itself (unisono.h) is asked for on all ranks of the communicator. */
-static bool is_wanted(const struct comm_state *state)
-{
-    bool any = nonblocking_is_wanted();
-    for (int i = COLLECTIVES_BLOCKING; i < COLLECTIVES && !any; i++)
-        any = state->own[i];
-    return any;
-}
-
 bool keeps_is_early(const struct comm_state *state)
 {
     return state->keep == NULL && !state->keep_refused && state->kept_calls > 0;
@@ -217,7 +208,7 @@ bool keeps_is_early(const struct comm_state *state)
 struct keep *keeps_of(struct comm_state *state)
 {
     struct aside aside;
-    if (state->keep != NULL || state->keep_refused || !is_wanted(state))
+    if (state->keep != NULL || state->keep_refused || !nonblocking_is_wanted_on(state))
         return state->keep;
     const int calls = state->kept_calls < INT32_MAX ? ++state->kept_calls : state->kept_calls;
     if (calls == 1 && !may_have(state))

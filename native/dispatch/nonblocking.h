@@ -27,8 +27,8 @@ struct wish {
 /* Whether the job's calls may be ours at all: the same on all ranks. */
 bool nonblocking_is_allowed(void);
 
-/* Whether ours can serve this collective, of any kind, where the communicator's ranks are: of those that do not block, over several
- * nodes the ones that are not persistent, where the MPI library calls us meanwhile (progress.h). The same on all ranks. */
+/* Whether ours can serve this collective, of any kind, where the communicator's ranks are: those that do not block go over several
+ * nodes where the MPI library calls us meanwhile (progress.h). The same on all ranks. */
 bool nonblocking_reaches(const struct comm_state *state, enum collective collective);
 
 /* Whether something of ours serves this on the communicator, as it is seen by `comm`: the same on all ranks. Local. `named`: as rules
@@ -42,6 +42,8 @@ bool nonblocking_begin(struct comm_state *state, const struct wish *wish, MPI_Re
 
 /* Whether rules, or costs, may have anything of ours for nonblocking calls: the same on all ranks. */
 bool nonblocking_is_wanted(void);
+/* Or what the program has asked for on a communicator (unisono.h), as all of its ranks do. */
+bool nonblocking_is_wanted_on(const struct comm_state *state);
 /* The communicator ends: waits for what is under way. */
 void nonblocking_end(struct comm_state *state);
 

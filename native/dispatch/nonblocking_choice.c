@@ -29,16 +29,14 @@ bool nonblocking_is_allowed(void)
 
 bool nonblocking_reaches(const struct comm_state *state, enum collective collective)
 {
-    return collective < COLLECTIVES_BLOCKING || state->ours->topology.nodes == 1 ||
-           (scheduled_is_possible(state) && !collective_is_persistent(collective));
+    return collective < COLLECTIVES_BLOCKING || state->ours->topology.nodes == 1 || scheduled_is_possible(state);
 }
 
-/* Whether it can be begun there. What goes on over several nodes is begun anew at each start of a persistent one, which is left
- * to the MPI library. */
-static bool is_possible(const struct coll_comm *comm, const struct call *call, enum collective named)
+/* Whether it can be begun there. */
+static bool is_possible(const struct coll_comm *comm, const struct call *call)
 {
     if (comm->topology.nodes > 1)
-        return plan_is_there(call->collective) && !collective_is_persistent(named);
+        return plan_is_there(call->collective);
     return comm->posts != NULL && posts_hold(comm, call);
 }
 
@@ -58,7 +56,7 @@ const struct implementation *nonblocking_choose(struct comm_state *state, const 
 {
     const bool sized = call->collective != COLL_IBARRIER && !collective_has_no_size(call->collective);
     if (!is_served_at_all(call->collective) || call->bytes < 0 || (call->bytes == 0 && sized) ||
-        !is_possible(comm, call, named))
+        !is_possible(comm, call))
         return NULL;
     const struct shape shape = {
         .bytes = call->bytes, .element = call->reduction.element, .commutative = true, .root = call->root};
@@ -89,6 +87,14 @@ bool nonblocking_is_wanted(void)
 {
     return nonblocking_is_allowed() &&
            (any_rule(&job.forced) || (job.is_on && (any_rule(&job.rules) || (job.by_costs && !is_crowded))));
+}
+
+bool nonblocking_is_wanted_on(const struct comm_state *state)
+{
+    bool any = nonblocking_is_wanted();
+    for (int i = COLLECTIVES_BLOCKING; i < COLLECTIVES && !any; i++)
+        any = state->own[i];
+    return any;
 }
 
 /* Memory for the communicator: collective. */

@@ -1,5 +1,5 @@
 /* Persistent collectives. What the program holds is a request of the MPI library's own, made by its MPI_X_init: it is valid
- * wherever a request is. Where all ranks have agreed that its starts are ours (../collectives/node/kept.h), the MPI library never hears
+ * wherever a request is. Where all ranks have agreed that its starts are ours (../collectives/node/kept.h, lasting.h), the MPI library never hears
  * of them: its request stays inactive, and complete.c keeps it out of the arrays of what completes requests. */
 #include "persistent.h"
 
@@ -43,10 +43,20 @@ static struct persistent *find(MPI_Request request)
     return one;
 }
 
+static bool is_ours(const struct persistent *one)
+{
+    return one->kept.keep != NULL || one->lasting != NULL;
+}
+
+struct coll_comm *persistent_comm(const struct persistent *one)
+{
+    return one->lasting != NULL ? lasting_of(one->lasting) : one->kept.keep->comm;
+}
+
 struct persistent *persistent_find(MPI_Request request)
 {
     struct persistent *one = request != MPI_REQUEST_NULL ? find(request) : NULL;
-    return one != NULL && one->kept.keep != NULL ? one : NULL;
+    return one != NULL && is_ours(one) ? one : NULL;
 }
 
 static void grow(void)
@@ -73,7 +83,7 @@ static void add(struct persistent *one)
     one->next = *place;
     *place = one;
     dispatch_known++;
-    dispatch_kept += one->kept.keep != NULL;
+    dispatch_kept += is_ours(one);
 }
 
 /* With a type of ours, and room for it in one piece. */
@@ -90,7 +100,7 @@ static int own(struct packed *side, const struct packed *given, void **room)
 /* The others wait for what this rank cannot give. */
 static int fail(struct persistent *one, int error)
 {
-    failure_found(one->kept.keep->comm->fabric.failure, error);
+    failure_found(persistent_comm(one)->fabric.failure, error);
     if (one->user != MPI_COMM_NULL)
         PMPI_Comm_call_errhandler(one->user, error);
     return error;
@@ -101,7 +111,7 @@ static void prepare(struct persistent *one, const struct wish *wish)
     struct call *call = &one->kept.call;
     if (wish->parts != NULL) {
         one->parts = wish->parts;
-        int arranged = parts_arrange(one->parts, call, one->kept.keep->rank, true);
+        int arranged = parts_arrange(one->parts, call, persistent_comm(one)->rank, true);
         if (arranged != MPI_SUCCESS)
             fail(one, arranged);
         return;
@@ -117,7 +127,7 @@ static void prepare(struct persistent *one, const struct wish *wish)
         call->receive = one->received;
     one->keeps = wish->keeps;
     if (one->keeps)
-        call->send = (char *)one->received + one->kept.keep->rank * call->bytes;
+        call->send = (char *)one->received + persistent_comm(one)->rank * call->bytes;
 }
 
 struct comm_state *persistent_place(MPI_Comm comm)
@@ -125,7 +135,10 @@ struct comm_state *persistent_place(MPI_Comm comm)
     struct comm_state *state = comm_state_any(comm);
     if (state != NULL && job.verbose)
         comm_state_find_place(state); /* so that it is known how much what is left to the MPI library moves */
-    return state != NULL && (keeps_of(state) != NULL || keeps_is_early(state) || job.verbose) ? state : NULL;
+    return state != NULL &&
+                   (keeps_of(state) != NULL || lasting_comm(state) != NULL || keeps_is_early(state) || job.verbose)
+               ? state
+               : NULL;
 }
 
 /* Ranks that know no size alike agree on the longest block: making one may wait. False: it is none of ours. */
@@ -134,6 +147,8 @@ static bool agree(const struct comm_state *state, bool possible, const struct wi
     *call = wish->call;
     if (!collective_has_no_size(call->collective))
         return possible;
+    if (state->keep == NULL)
+        return false;
     struct aside aside;
     int64_t mine = possible ? parts_longest(wish->parts) : INT64_MAX;
     aside_step(state->user, &aside);
@@ -142,21 +157,35 @@ static bool agree(const struct comm_state *state, bool possible, const struct wi
     return error == MPI_SUCCESS && call->piece < INT64_MAX;
 }
 
+/* Of one that ours serve. False, on all ranks: there is none left. */
+static bool find_place(struct persistent *one, struct comm_state *state, const struct call *call)
+{
+    if (state->keep == NULL) {
+        one->kept.call = *call;
+        one->lasting = lasting_make(state);
+        return one->lasting != NULL;
+    }
+    if (!kept_make(&one->kept, state->keep, call))
+        return false;
+    keeps_use(state->keep);
+    return true;
+}
+
 void persistent_make(struct comm_state *state, bool possible, const struct wish *wish, MPI_Request request)
 {
     if (state == NULL)
         return;
-    struct keep *keep = state->keep;
     struct call call = wish->call;
     const enum collective named = collective_init(wish->call.collective);
-    const struct implementation *chosen = keep != NULL && agree(state, possible, wish, &call)
-                                              ? nonblocking_choose(state, keep->comm, &call, named)
-                                              : NULL;
+    const struct coll_comm *comm = state->keep != NULL ? state->keep->comm : lasting_comm(state);
+    const struct implementation *chosen =
+        comm != NULL && agree(state, possible, wish, &call) ? nonblocking_choose(state, comm, &call, named) : NULL;
     struct persistent *one = reserve_get(sizeof *one);
     *one = (struct persistent){.request = request, .user = state->user, .is_early = possible && keeps_is_early(state)};
-    if (chosen != NULL && kept_make(&one->kept, keep, &call)) {
-        keeps_use(keep);
+    if (chosen != NULL && find_place(one, state, &call)) {
         prepare(one, wish);
+        if (one->lasting != NULL)
+            lasting_set(one->lasting, &one->kept.call);
         one->by = implementation_as(chosen, named);
     } else {
         parts_free(wish->parts);
@@ -170,7 +199,7 @@ void persistent_make(struct comm_state *state, bool possible, const struct wish 
 /* What is given, in one piece. */
 static int collect(const struct persistent *one)
 {
-    const MPI_Comm any = one->kept.keep->comm->comm;
+    const MPI_Comm any = persistent_comm(one)->comm;
     const struct packed *send = &one->send, *receive = &one->receive;
     int error = MPI_SUCCESS;
     if (one->parts != NULL)
@@ -189,16 +218,19 @@ bool dispatch_again(MPI_Request request, int *error)
         return false;
     if (job.verbose)
         verbose_count(one->by, one->kept.call.bytes < 0 ? 0 : one->kept.call.bytes);
-    if (one->kept.keep == NULL) {
+    if (!is_ours(one)) {
         if (one->is_early)
             keeps_missed();
         return false;
     }
     *error = one->is_active ? MPI_ERR_REQUEST : collect(one);
     if (*error == MPI_SUCCESS) {
-        kept_start(&one->kept);
         one->is_active = true;
         one->is_over = false;
+        if (one->lasting != NULL)
+            lasting_start(one->lasting);
+        else
+            kept_start(&one->kept);
     } else if (!one->is_active)
         fail(one, *error);
     else if (one->user != MPI_COMM_NULL)
@@ -206,31 +238,36 @@ bool dispatch_again(MPI_Request request, int *error)
     return true;
 }
 
+/* Whether the last start is over, and how. */
+static bool has_ended(struct persistent *one, int *error)
+{
+    if (one->lasting != NULL)
+        return lasting_is_over(one->lasting, error);
+    const struct coll_comm *comm = one->kept.keep->comm;
+    if (!kept_is_over(&one->kept) && !failure_known(comm->fabric.failure))
+        return false;
+    *error = wait_outcome(comm);
+    return true;
+}
+
 void persistent_move(struct persistent *one)
 {
     const struct packed *receive = &one->receive;
-    const struct coll_comm *comm = one->kept.keep->comm;
-    if (!one->is_active || one->is_over)
+    const MPI_Comm any = persistent_comm(one)->comm;
+    if (!one->is_active || one->is_over || !has_ended(one, &one->error))
         return;
-    if (kept_is_over(&one->kept)) {
-        one->is_over = true;
-        one->error = wait_outcome(comm);
-        if (one->parts != NULL && one->error == MPI_SUCCESS)
-            one->error = parts_unpack(one->parts, comm->comm);
-        if (receive->is_there && one->error == MPI_SUCCESS)
-            one->error =
-                unpack(one->received, receive->data, receive->count, receive->type, &receive->layout, comm->comm);
-    } else if (failure_known(comm->fabric.failure)) {
-        one->is_over = true;
-        one->error = wait_outcome(comm);
-    }
+    one->is_over = true;
+    if (one->parts != NULL && one->error == MPI_SUCCESS)
+        one->error = parts_unpack(one->parts, any);
+    if (receive->is_there && one->error == MPI_SUCCESS)
+        one->error = unpack(one->received, receive->data, receive->count, receive->type, &receive->layout, any);
 }
 
 void persistent_turn(struct persistent *one, unsigned *turn)
 {
     persistent_move(one);
     if (one->is_active && !one->is_over)
-        wait_turn(one->kept.keep->comm, turn); /* a failure that it finds ends it the next time */
+        wait_turn(persistent_comm(one), turn); /* a failure that it finds ends it the next time */
 }
 
 int persistent_result(struct persistent *one)
@@ -251,25 +288,30 @@ static void drop(struct persistent **place)
         PMPI_Type_free(&one->send.type);
     if (one->receive.is_there)
         PMPI_Type_free(&one->receive.type);
-    reserve_put(one->sent);
-    reserve_put(one->received);
     parts_free(one->parts);
     dispatch_known--;
+    dispatch_kept -= is_ours(one);
+    if (one->lasting != NULL) { /* which may be using them */
+        lasting_leave(one->lasting, one->sent, one->received);
+    } else {
+        reserve_put(one->sent);
+        reserve_put(one->received);
+    }
     if (one->kept.keep != NULL) {
         kept_give_back(&one->kept);
         keeps_leave(one->kept.keep);
-        dispatch_kept--;
     }
     reserve_put(one);
 }
 
-/* Of one that is active MPI forbids it. What this rank gives the others have; what it gets it gets if that is there by now. */
+/* Of one that is active MPI forbids it. What this rank gives the others have, or will have; what it gets it gets if that is there by now,
+ * or, over several nodes, when it comes and has no gaps. */
 void dispatch_forget(MPI_Request request)
 {
     struct persistent **place = buckets > 0 ? place_of(request) : NULL;
     if (place == NULL || *place == NULL)
         return;
-    if ((*place)->kept.keep != NULL)
+    if (is_ours(*place))
         persistent_move(*place);
     drop(place);
 }

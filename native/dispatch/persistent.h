@@ -2,6 +2,7 @@
 #ifndef UNISONO_PERSISTENT_H
 #define UNISONO_PERSISTENT_H
 
+#include "lasting.h"
 #include "node/kept.h"
 #include "wishes.h"
 
@@ -9,9 +10,10 @@ struct persistent {
     MPI_Request request; /* the program's, of the MPI library's own making; inactive there as long as starts are ours */
     MPI_Comm user;       /* MPI_COMM_NULL: it has ended */
     const struct implementation *by;
-    struct kept kept; /* .keep NULL: it is the MPI library's */
-    bool is_early;    /* as it was made before its communicator had memory */
-    bool is_active;   /* the program has started it and does not know yet that it is over */
+    struct kept kept;        /* on one node; .keep NULL: not, and */
+    struct lasting *lasting; /* NULL: it is the MPI library's */
+    bool is_early;           /* as it was made before its communicator had memory */
+    bool is_active;          /* the program has started it and does not know yet that it is over */
     bool is_over;
     int error;
     /* Where data has gaps: the program's, with types of ours, as the program may free its own, and room for it in one piece. */
@@ -33,6 +35,8 @@ void persistent_make(struct comm_state *state, bool possible, const struct wish 
 
 /* NULL: it is none of ours. */
 struct persistent *persistent_find(MPI_Request request);
+/* Of one that is ours: for those that wait. */
+struct coll_comm *persistent_comm(const struct persistent *one);
 
 /* Ends it where it can be ended. Waits for nobody. */
 void persistent_move(struct persistent *one);

@@ -9,25 +9,19 @@
 #include "dispatch.h"
 #include "failure.h"
 #include "job.h"
+#include "moving.h"
 #include "peers.h"
-#include "progress.h"
 #include "request.h"
-#include "requests/schedule.h"
 #include "reserve.h"
 #include "verbose.h"
 
 /* One call, from its begin until the program has waited for its request. */
 struct scheduled {
+    struct moving moving; /* the first: what moves it on knows of it */
     struct request request;
-    struct coll_comm *comm;
     struct apart *apart; /* NULL: it has a private communicator */
-    struct schedule schedule;
-    void *sent; /* what had to be packed */
-    struct scheduled *newer, *older;
+    void *sent;          /* what had to be packed */
 };
-
-static struct scheduled *newest; /* of those under way; threads are in MPI one at a time (nonblocking_choice.c) */
-static bool is_moving;
 
 /* Of a communicator without a private one. */
 struct apart {
@@ -64,8 +58,7 @@ static void give_up(struct apart *apart, int error)
     failure_found(apart->comm->fabric.failure, error);
 }
 
-/* In this job; asked once. */
-static bool is_possible(void)
+bool scheduled_is_allowed(void)
 {
     static enum { UNKNOWN, NO, YES } known;
     if (known == UNKNOWN && job.started)
@@ -76,7 +69,7 @@ static bool is_possible(void)
 bool scheduled_is_possible(const struct comm_state *state)
 {
     return (state->apart != NULL || (state->ours != NULL && state->ours->topology.nodes > 1 && state->ours->served)) &&
-           is_possible();
+           scheduled_is_allowed();
 }
 
 /* Tags of slots of private communicators come before those of numbers: MPI_COMM_WORLD's has both. */
@@ -95,7 +88,7 @@ static struct schedule_route route_of(const struct comm_state *state)
 void scheduled_offer(struct comm_state *state)
 {
     struct aside aside;
-    if (!is_possible() || !nonblocking_is_wanted() || scheduled_is_possible(state) ||
+    if (!scheduled_is_allowed() || !nonblocking_is_wanted() || scheduled_is_possible(state) ||
         by_message_world() == MPI_COMM_NULL || !comm_state_find_place(state) || state->peers->topology.nodes == 1 ||
         !comm_state_wants_schedules(state))
         return;
@@ -140,70 +133,37 @@ void scheduled_await(struct comm_state *state)
 }
 
 /* Whether it is known where the others receive, and the schedule before it that has its tag is over. */
-static bool may_begin(const struct scheduled *operation)
+static bool may_begin(const struct moving *moving)
 {
+    const struct scheduled *operation = (const struct scheduled *)moving;
+    const struct schedule *mine = &moving->schedule;
     if (operation->apart != NULL && !has_heard(operation->apart))
         return false;
-    for (const struct scheduled *one = operation->older; one != NULL; one = one->older)
-        if (one->comm == operation->comm && one->schedule.number + SCHEDULES <= operation->schedule.number)
+    for (const struct moving *one = moving->older; one != NULL; one = one->older)
+        if (one->schedule.comm == mine->comm && one->schedule.number + SCHEDULES <= mine->number)
             return false;
     return true;
 }
 
-static void end(struct scheduled *operation)
+static void end(struct moving *moving, int error)
 {
-    schedule_free(&operation->schedule);
+    struct scheduled *operation = (struct scheduled *)moving;
+    int delivered = request_deliver(&operation->request, moving->schedule.comm);
+    operation->request.error = error != MPI_SUCCESS ? error : delivered;
+    schedule_free(&moving->schedule);
     reserve_put(operation->sent);
-    if (operation->newer != NULL)
-        operation->newer->older = operation->older;
-    else
-        newest = operation->older;
-    if (operation->older != NULL)
-        operation->older->newer = operation->newer;
     request_complete(&operation->request);
 }
 
-static bool move(struct scheduled *operation)
-{
-    int error;
-    if (!schedule_move(&operation->schedule, may_begin(operation), &error))
-        return false;
-    int delivered = request_deliver(&operation->request, operation->comm);
-    operation->request.error = error != MPI_SUCCESS ? error : delivered;
-    end(operation);
-    return true;
-}
-
-/* All of them, as far as they go; how many are over now. The MPI library may call this amid itself. */
-static int move_all(void)
-{
-    int over = 0;
-    if (is_moving || newest == NULL)
-        return 0;
-    is_moving = true;
-    for (struct scheduled *one = newest, *older; one != NULL; one = older) {
-        older = one->older;
-        over += move(one);
-    }
-    is_moving = false;
-    return over;
-}
-
-static int start(struct scheduled *operation, const struct wish *wish, struct schedule_route route)
+static int prepare(struct scheduled *operation, struct coll_comm *comm, const struct wish *wish,
+                   struct schedule_route route)
 {
     struct call call = wish->call;
-    int error = request_make_room(&operation->request, wish, &call, operation->comm);
+    int error = request_make_room(&operation->request, wish, &call, comm);
     if (error == MPI_SUCCESS)
-        error = request_collect(&wish->send, &call, operation->comm, &operation->sent);
-    schedule_make(&operation->schedule, operation->comm, route, &call);
-    if (error != MPI_SUCCESS)
-        return error;
-    error = request_start(&operation->request, operation);
-    operation->older = newest;
-    if (newest != NULL)
-        newest->newer = operation;
-    newest = operation;
-    return error;
+        error = request_collect(&wish->send, &call, comm, &operation->sent);
+    schedule_make(&operation->moving.schedule, comm, route, &call);
+    return error == MPI_SUCCESS ? request_start(&operation->request, operation) : error;
 }
 
 bool scheduled_begin(struct comm_state *state, const struct wish *wish, MPI_Request *request, int *error)
@@ -214,36 +174,27 @@ bool scheduled_begin(struct comm_state *state, const struct wish *wish, MPI_Requ
     if (chosen == NULL)
         return false;
     struct scheduled *operation = reserve_get(sizeof *operation);
-    operation->comm = comm;
+    operation->moving = (struct moving){.may_begin = may_begin, .end = end};
     operation->apart = state->apart;
     if (job.verbose)
         verbose_count(chosen, wish->call.bytes);
-    *error = start(operation, wish, route_of(state));
+    *error = prepare(operation, comm, wish, route_of(state));
     if (*error != MPI_SUCCESS) { /* the others wait for what this rank cannot give */
-        failure_found(operation->comm->fabric.failure, *error);
+        failure_found(comm->fabric.failure, *error);
         PMPI_Comm_call_errhandler(state->user, *error);
         return true;
     }
-    progress_begin(move_all);
     *request = operation->request.request;
-    move_all();
+    moving_start(&operation->moving);
     return true;
-}
-
-static bool any_of(const struct coll_comm *comm)
-{
-    const struct scheduled *one = comm != NULL ? newest : NULL;
-    while (one != NULL && one->comm != comm)
-        one = one->older;
-    return one != NULL;
 }
 
 void scheduled_end(struct comm_state *state)
 {
     struct apart *apart = state->apart;
     scheduled_await(state);
-    while (any_of(state->ours) || (apart != NULL && any_of(apart->comm)))
-        if (move_all() == 0)
+    while (moving_any(state->ours) || (apart != NULL && moving_any(apart->comm)))
+        if (moving_move() == 0)
             sched_yield();
     if (apart == NULL)
         return;

@@ -6,6 +6,8 @@
 
 #include "nonblocking.h"
 
+/* In this job: the same on all ranks. */
+bool scheduled_is_allowed(void);
 /* Whether calls on the communicator may be served so: the same on all ranks. Local. */
 bool scheduled_is_possible(const struct comm_state *state);
 

@@ -91,40 +91,72 @@ def test_over_ucx(tmp_path: Path) -> None:
     assert sum(one.get("unisono/leader", 0) for one in counts) == 4 * 48 - 3, ran.error
 
 
-_PERSISTENT = """
-#include <mpi.h>
-#include <stdio.h>
-int main(int argc, char **argv)
-{
-    int rank, ranks, sum = -1, wrong = 0;
-    MPI_Request request;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    MPI_Allreduce_init(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
-    for (int i = 0; i < 5; i++) {
-        MPI_Start(&request);
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
-        wrong += sum != ranks * (ranks - 1) / 2;
-        sum = -1;
-    }
-    MPI_Request_free(&request);
-    if (rank == 0)
-        puts(wrong ? "wrong" : "right");
-    MPI_Finalize();
-    return wrong;
-}
-"""
+KEPT = ("allreduce_init", "barrier_init", "bcast_init", "reduce_init")
+KEPT_FORCE = {"UNISONO_FORCE": ",".join(f"{name}=unisono/leader" for name in KEPT), "UNISONO_VERBOSE": "1"}
 
 
-def test_persistent_ones_are_the_mpis(tmp_path: Path) -> None:
-    tools = toolchain("openmpi5")
-    source = tmp_path / "persistent.c"
-    source.write_text(_PERSISTENT)
-    program = compiled(tools, tmp_path, str(source))
-    ran = run(tools, tmp_path, program, ranks=4, env={**FORCE, "UNISONO_FAKE_NODES": "2"}, record=False)
+@pytest.fixture(scope="module")
+def newer() -> Toolchain:
+    """Open MPI 4.1 has no persistent collectives but under names of its own."""
+    return toolchain("openmpi5")
+
+
+@pytest.mark.parametrize(("ranks", "nodes"), PLACES)
+def test_persistent_ones_are_started_in_any_order(newer: Toolchain, ranks: int, nodes: str, tmp_path: Path) -> None:
+    """Each rank's own; on copies of the world, and on communicators that have ended."""
+    program = compiled(newer, tmp_path, str(PROGRAMS / "persistent_order.c"), "-Wno-stringop-overflow")
+    env = {**KEPT_FORCE, "UNISONO_FAKE_NODES": nodes}
+    ran = run(newer, tmp_path, program, "6", "9000", "nodes", ranks=ranks, env=env, record=False)
     _right(ran)
-    assert calls_of(ran.error, "allreduce_init") == {"mpi": 5}
+    for name in KEPT:
+        assert calls_of(ran.error, name).keys() == {"unisono/leader"}, name
+
+
+@pytest.mark.parametrize(("ranks", "nodes"), PLACES)
+def test_persistent_ones_of_groups_that_share_ranks(newer: Toolchain, ranks: int, nodes: str, tmp_path: Path) -> None:
+    """Not as many of each group, so that the tags that are free differ from rank to rank."""
+    program = compiled(newer, tmp_path, str(PROGRAMS / "persistent_groups.c"))
+    env = {**KEPT_FORCE, "UNISONO_FAKE_NODES": nodes}
+    ran = run(newer, tmp_path, program, ranks=ranks, env=env, record=False)
+    _right(ran)
+    assert calls_of(ran.error, "allreduce_init")["unisono/leader"] > 1000
+
+
+@pytest.mark.parametrize("comm", ["world", "copy"])
+@pytest.mark.parametrize(("ranks", "nodes"), PLACES)
+def test_persistent_ones_go_on_whatever_a_rank_waits_for(
+    newer: Toolchain, ranks: int, nodes: str, comm: str, tmp_path: Path
+) -> None:
+    program = compiled(newer, tmp_path, str(PROGRAMS / "later_progress.c"))
+    env = {**KEPT_FORCE, "UNISONO_FAKE_NODES": nodes}
+    ran = run(newer, tmp_path, program, comm, "persistent", ranks=ranks, env=env, record=False)
+    _right(ran)
+    for name in KEPT:
+        assert calls_of(ran.error, name) == {"unisono/leader": 96}, name
+
+
+@pytest.mark.parametrize("more", [(), ("allreduce * * 0 max unisono/leader",)], ids=["alone", "beside blocking ones"])
+def test_persistent_ones_follow_rules_of_the_nonblocking_ones(
+    newer: Toolchain, more: tuple[str, ...], tmp_path: Path
+) -> None:
+    """Where none names them: from the first request on, whether or not there is a private communicator; among messages,
+    nonblocking ones, those that the MPI serves, and types that are freed before a start."""
+    program = compiled(newer, tmp_path, str(PROGRAMS / "persistent.c"), "-Wno-stringop-overflow")
+    env = {**_rules(tmp_path, *more), "UNISONO_FAKE_NODES": "2,1"}
+    ran = run(newer, tmp_path, program, ranks=5, env=env, record=False)
+    _right(ran)
+    for name in ("allreduce_init", "bcast_init"):
+        assert calls_of(ran.error, name).keys() == {"unisono/leader"}, name
+    assert calls_of(ran.error, "allgather_init").keys() == {"mpi"}
+
+
+def test_persistent_ones_have_rules_of_their_own(newer: Toolchain, tmp_path: Path) -> None:
+    program = compiled(newer, tmp_path, str(PROGRAMS / "later_progress.c"))
+    env = {**_rules(tmp_path, "allreduce_init * * 0 1000 mpi"), "UNISONO_FAKE_NODES": "2"}
+    ran = run(newer, tmp_path, program, "world", "persistent", ranks=4, env=env, record=False)
+    _right(ran)
+    assert calls_of(ran.error, "allreduce_init") == {"mpi": 64, "unisono/leader": 32}
+    assert calls_of(ran.error, "bcast_init") == {"unisono/leader": 96}
 
 
 def test_without_the_mpis_help_they_are_the_mpis(tmp_path: Path) -> None:

@@ -33,6 +33,18 @@ void schedule_free(struct schedule *schedule)
     schedule->made = NULL;
 }
 
+void schedule_again(struct schedule *schedule)
+{
+    const int64_t kept_most = 1 << 16; /* which costs more to make than to use */
+    schedule->at = 0;
+    schedule->under_way = 0;
+    schedule->has_begun = false;
+    if (schedule->call.bytes <= kept_most)
+        return;
+    reserve_put(schedule->made);
+    schedule->made = NULL;
+}
+
 /* The vectors. What is sent and combined nowhere is sent from where the program has it. */
 static void begin(struct schedule *schedule)
 {
@@ -50,7 +62,7 @@ static void begin(struct schedule *schedule)
         return;
     }
     if (combines) {
-        schedule->made = reserve_get((gets ? 1 : 2) * bytes);
+        schedule->made = schedule->made != NULL ? schedule->made : reserve_get((gets ? 1 : 2) * bytes);
         schedule->beside = schedule->made;
     }
     schedule->mine = gets ? call->receive : !combines ? (void *)(uintptr_t)call->send : (char *)schedule->made + bytes;

@@ -47,6 +47,9 @@ void schedule_make(struct schedule *schedule, struct coll_comm *comm, struct sch
                    const struct call *call);
 /* Does what can be done. `may_begin`: number - SCHEDULES is over, and the route is known. True: it is over, or has failed with *error. */
 bool schedule_move(struct schedule *schedule, bool may_begin, int *error);
+/* It is over, and may be moved from its begin once more, with what is in the buffers then. Persistent ones, each by a tag of its own, which
+ * no other has on any of these ranks: starts of one follow one another by it. */
+void schedule_again(struct schedule *schedule);
 void schedule_free(struct schedule *schedule);
 
 /* The same as a call that blocks. MPI error code. */

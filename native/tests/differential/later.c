@@ -45,8 +45,8 @@ bool later_is_ours(const struct trial *trial, int (*use)(MPI_Comm, const char *,
 {
     char name[32];
     snprintf(name, sizeof name, "i%s", call_names[trial->which]);
-    return use(trial->comm, name, "unisono/posted") == 0 || /* over several nodes: */
-           (!trial->persistent && use(trial->comm, name, "unisono/leader") == 0);
+    return use(trial->comm, name, "unisono/posted") == 0 ||
+           use(trial->comm, name, "unisono/leader") == 0; /* over several nodes */
 }
 
 /* One way to wait for all of them. */

@@ -1,10 +1,12 @@
 /* Whatever a rank waits for in MPI, the nonblocking collectives that it has begun go on; "right" at the end. Rank 0 waits for a
- * collective, while the others wait in some other call for what rank 0 does after that. First word "copy": on a copy of the world. */
+ * collective, while the others wait in some other call for what rank 0 does after that. First word "copy": on a copy of the world. Second word
+ * "persistent": by persistent ones, each started twice, which ranks start in different orders. */
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-static int rank, ranks, wrong;
+static int rank, ranks, wrong, persistent;
 
 static void expect(int good, const char *what, int round)
 {
@@ -54,29 +56,75 @@ static void meet(enum way way, MPI_Comm comm, MPI_Win window)
     }
 }
 
-/* Several under way, of all kinds; root `root`. */
-static void one(enum way way, int round, int root, MPI_Comm comm, MPI_Win window)
+enum { LENGTH = 3000, KINDS = 4 };
+static double mine[LENGTH], sums[LENGTH], reduced[LENGTH], spread[LENGTH];
+
+static void fill(int length, int round, int root)
 {
-    enum { LENGTH = 3000, KINDS = 4 };
-    static double mine[LENGTH], sums[LENGTH], reduced[LENGTH], spread[LENGTH];
-    MPI_Request requests[KINDS];
-    const int length = round % 3 == 0 ? LENGTH : 1 + round % 7;
-    const double all = ranks * (ranks - 1) / 2.0;
     for (int i = 0; i < length; i++) {
         mine[i] = rank + i + round;
         spread[i] = rank == root ? i - round : -1;
         sums[i] = reduced[i] = -1;
     }
-    MPI_Iallreduce(mine, sums, length, MPI_DOUBLE, MPI_SUM, comm, &requests[0]);
-    MPI_Ibcast(spread, length, MPI_DOUBLE, root, comm, &requests[1]);
-    MPI_Ireduce(mine, reduced, length, MPI_DOUBLE, MPI_MAX, root, comm, &requests[2]);
-    MPI_Ibarrier(comm, &requests[3]);
+}
+
+#if MPI_VERSION >= 4 || (defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION >= 5)
+static void make(MPI_Request *requests, int length, int root, MPI_Comm comm)
+{
+    const MPI_Info none = MPI_INFO_NULL;
+    MPI_Allreduce_init(mine, sums, length, MPI_DOUBLE, MPI_SUM, comm, none, &requests[0]);
+    MPI_Bcast_init(spread, length, MPI_DOUBLE, root, comm, none, &requests[1]);
+    MPI_Reduce_init(mine, reduced, length, MPI_DOUBLE, MPI_MAX, root, comm, none, &requests[2]);
+    MPI_Barrier_init(comm, none, &requests[3]);
+}
+#else
+static void make(MPI_Request *requests, int length, int root, MPI_Comm comm)
+{
+    (void)requests, (void)length, (void)root, (void)comm;
+    puts("none");
+    MPI_Finalize();
+    exit(0);
+}
+#endif
+
+/* By all ranks twice, the first time with other data. */
+static void start(MPI_Request *requests, int length, int round, int root, MPI_Comm comm)
+{
+    make(requests, length, root, comm);
+    fill(length, round + 1, root);
+    MPI_Startall(KINDS, requests);
+    for (int i = 0; i < KINDS; i++)
+        MPI_Wait(&requests[(i + 2 * rank) % KINDS], MPI_STATUS_IGNORE);
+    expect(sums[0] == ranks * (ranks - 1) / 2.0 + ranks * (double)(round + 1), "the first sum", round);
+    expect(spread[0] == -round - 1, "what the root sent first", round);
+    fill(length, round, root);
+    for (int i = 0; i < KINDS; i++)
+        MPI_Start(&requests[(i + rank) % KINDS]);
+}
+
+/* Several under way, of all kinds; root `root`. */
+static void one(enum way way, int round, int root, MPI_Comm comm, MPI_Win window)
+{
+    MPI_Request requests[KINDS];
+    const int length = round % 3 == 0 ? LENGTH : 1 + round % 7;
+    const double all = ranks * (ranks - 1) / 2.0;
+    if (persistent) {
+        start(requests, length, round, root, comm);
+    } else {
+        fill(length, round, root);
+        MPI_Iallreduce(mine, sums, length, MPI_DOUBLE, MPI_SUM, comm, &requests[0]);
+        MPI_Ibcast(spread, length, MPI_DOUBLE, root, comm, &requests[1]);
+        MPI_Ireduce(mine, reduced, length, MPI_DOUBLE, MPI_MAX, root, comm, &requests[2]);
+        MPI_Ibarrier(comm, &requests[3]);
+    }
     if (rank == 0)
         MPI_Waitall(KINDS, requests, MPI_STATUSES_IGNORE);
     meet(way, comm, window);
     if (rank > 0)
         for (int i = 0; i < KINDS; i++)
             MPI_Wait(&requests[(i + rank) % KINDS], MPI_STATUS_IGNORE);
+    for (int i = 0; i < KINDS && persistent; i++)
+        MPI_Request_free(&requests[i]);
     for (int i = 0; i < length; i++) {
         expect(sums[i] == all + ranks * (double)(i + round), "a sum", round);
         expect(spread[i] == i - round, "what the root sent", round);
@@ -94,6 +142,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (argc > 1 && strcmp(argv[1], "copy") == 0)
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    persistent = argc > 2 && strcmp(argv[2], "persistent") == 0;
     MPI_Win_create(&number, sizeof number, 1, MPI_INFO_NULL, comm, &window);
     MPI_Win_fence(0, window);
     for (int round = 0; round < 6 * WAYS; round++)
