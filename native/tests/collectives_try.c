@@ -101,6 +101,7 @@ static void library(const struct data *data, const struct call *call, char *rece
     case COLL_ALLREDUCE: PMPI_Allreduce(call->send, receive, number, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); break;
     case COLL_SCAN: PMPI_Scan(call->send, receive, number, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); break;
     case COLL_EXSCAN: PMPI_Exscan(call->send, receive, number, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); break;
+    case COLL_IALLGATHER:
     case COLL_ALLGATHER: PMPI_Allgather(call->send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, MPI_COMM_WORLD); break;
     case COLL_GATHER:
         PMPI_Gather(call->send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, call->root, MPI_COMM_WORLD);
@@ -108,6 +109,7 @@ static void library(const struct data *data, const struct call *call, char *rece
     case COLL_SCATTER:
         PMPI_Scatter(call->send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, call->root, MPI_COMM_WORLD);
         break;
+    case COLL_IALLTOALL:
     case COLL_ALLTOALL: PMPI_Alltoall(call->send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, MPI_COMM_WORLD); break;
     case COLL_ALLGATHERV:
     case COLL_NEIGHBOR_ALLGATHER:

@@ -5,20 +5,10 @@
 #include <string.h>
 
 #include "check.h"
+#include "plan_topology.h"
 #include "requests/plan.h"
-#include "reserve.h"
 
-void *reserve_get(size_t bytes)
-{
-    return calloc(1, bytes);
-}
-
-void reserve_put(void *memory)
-{
-    free(memory);
-}
-
-enum { MOST = 24, QUEUE = 64 };
+enum { QUEUE = 64 };
 
 /* Whose vectors are in a vector, each at most once; and in what form, which tells sums apart that are not put together alike. */
 struct vector {
@@ -40,38 +30,6 @@ static struct player player[MOST];
 static struct vector sent[MOST][MOST][QUEUE];
 static int sends[MOST][MOST], receives[MOST][MOST];
 static bool combines;
-
-static struct topology topology;
-static int node_of[MOST], local_of[MOST], first[MOST + 1], members[MOST];
-
-/* Ranks dealt out to nodes by chance; every node has one at least. */
-static void draw_topology(int ranks, int nodes)
-{
-    int count[MOST] = {0}, at = 0;
-    for (int rank = 0; rank < ranks; rank++)
-        node_of[rank] = rank < nodes ? rank : rand() % nodes;
-    for (int node = 0; node < nodes; node++) {
-        first[node] = at;
-        for (int rank = 0; rank < ranks; rank++)
-            if (node_of[rank] == node) {
-                local_of[rank] = count[node]++;
-                members[at++] = rank;
-            }
-    }
-    first[nodes] = at;
-    topology = (struct topology){
-        .ranks = ranks, .nodes = nodes, .node_of = node_of, .local_of = local_of, .first = first, .members = members};
-}
-
-static struct topology seen_by(int rank)
-{
-    struct topology mine = topology;
-    mine.rank = rank;
-    mine.node = node_of[rank];
-    mine.local = local_of[rank];
-    mine.locals = first[mine.node + 1] - first[mine.node];
-    return mine;
-}
 
 static void combine(struct vector *into, const struct vector *left, const struct vector *right)
 {
@@ -186,6 +144,6 @@ int main(void)
                 plan_free(&player[rank].plan);
         }
     }
-    CHECK(!plan_is_there(COLL_IALLTOALL) && !plan_is_there(COLL_BARRIER));
+    CHECK(!plan_is_there(COLL_ISCAN) && !plan_is_there(COLL_BARRIER));
     return verdict();
 }

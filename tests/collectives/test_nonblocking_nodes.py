@@ -10,7 +10,7 @@ from tests.collectives.test_nonblocking import PROGRAMS, calls_of
 from tests.profile.interception import Ran, Toolchain, compiled, run, toolchain
 
 pytestmark = [pytest.mark.mpi, pytest.mark.beside]
-OURS = ("iallreduce", "ibarrier", "ibcast", "ireduce")
+OURS = ("iallgather", "iallreduce", "ialltoall", "ibarrier", "ibcast", "ireduce")
 FORCE = {"UNISONO_FORCE": ",".join(f"{name}=unisono/leader" for name in OURS), "UNISONO_VERBOSE": "1"}
 PLACES = [
     (4, "2"),
@@ -88,10 +88,10 @@ def test_over_ucx(tmp_path: Path) -> None:
     ran = run(tools, tmp_path, program, "copy", ranks=5, env=env, record=False)
     _right(ran)
     counts = [calls_of(ran.error, name) for name in OURS]
-    assert sum(one.get("unisono/leader", 0) for one in counts) == 4 * 48 - 3, ran.error
+    assert sum(one.get("unisono/leader", 0) for one in counts) == len(OURS) * 48 - 3, ran.error
 
 
-KEPT = ("allreduce_init", "barrier_init", "bcast_init", "reduce_init")
+KEPT = tuple(f"{name[1:]}_init" for name in OURS)
 KEPT_FORCE = {"UNISONO_FORCE": ",".join(f"{name}=unisono/leader" for name in KEPT), "UNISONO_VERBOSE": "1"}
 
 
@@ -145,9 +145,9 @@ def test_persistent_ones_follow_rules_of_the_nonblocking_ones(
     env = {**_rules(tmp_path, *more), "UNISONO_FAKE_NODES": "2,1"}
     ran = run(newer, tmp_path, program, ranks=5, env=env, record=False)
     _right(ran)
-    for name in ("allreduce_init", "bcast_init"):
+    for name in ("allgather_init", "allreduce_init", "bcast_init"):
         assert calls_of(ran.error, name).keys() == {"unisono/leader"}, name
-    assert calls_of(ran.error, "allgather_init").keys() == {"mpi"}
+    assert calls_of(ran.error, "gather_init").keys() == {"mpi"}
 
 
 def test_persistent_ones_have_rules_of_their_own(newer: Toolchain, tmp_path: Path) -> None:

@@ -26,6 +26,25 @@ static double cost_down(const struct coll_comm *comm, const struct shape *shape)
     return cost_of(comm, shape, 1, cost_levels(comm->topology.nodes, 4));
 }
 
+/* A node gathers a part of the blocks, which all of it get in the end. */
+static double cost_gathered(const struct coll_comm *comm, const struct shape *shape)
+{
+    const struct topology *topology = &comm->topology;
+    const double all = (double)shape->bytes * topology->ranks, here = (double)shape->bytes * topology->most;
+    const int levels = cost_levels(topology->most, 2);
+    return 2 * levels * comm->costs.node_latency + comm->costs.node_byte * (here + levels * all) +
+           cost_fabric(comm, cost_levels(topology->nodes, 2), all - here);
+}
+
+/* The first rank of a node has all blocks of it in its hands, four times. */
+static double cost_collected(const struct coll_comm *comm, const struct shape *shape)
+{
+    const struct topology *topology = &comm->topology;
+    const double all = (double)shape->bytes * topology->ranks * topology->most;
+    return 2 * (topology->most - 1) * comm->costs.node_latency + 4 * comm->costs.node_byte * all +
+           cost_fabric(comm, topology->nodes - 1, all);
+}
+
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 {
     (void)segment;
@@ -39,8 +58,7 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
     }                                                                                                                  \
     static int64_t scratch_##small(const struct coll_comm *comm, const struct shape *shape)                            \
     {                                                                                                                  \
-        (void)comm;                                                                                                    \
-        return schedule_scratch(COLL_##large, shape->bytes);                                                           \
+        return schedule_scratch(comm, COLL_##large, shape->bytes);                                                     \
     }                                                                                                                  \
     const struct algorithm small##_leader = {                                                                          \
         .name = #small "_leader",                                                                                      \
@@ -53,6 +71,11 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
         .run = run,                                                                                                    \
     };
 
+LATER(iallgather, IALLGATHER, gathered,
+      "The blocks of each node go up a tree, the first ranks exchange by Bruck's algorithm, and all blocks go down.")
+LATER(
+    ialltoall, IALLTOALL, collected,
+    "The first rank of each node collects what its ranks have for others, exchanges with the other nodes, and hands out.")
 LATER(
     iallreduce, IALLREDUCE, across,
     "The ranks of each node combine up a tree, the first ranks exchange by recursive doubling, and the result goes down.")

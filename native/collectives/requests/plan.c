@@ -25,7 +25,7 @@ static int rank_at(const struct circle *circle, int place)
     return circle->root >= 0 && topology->node_of[circle->root] == at ? circle->root : topology_rank(topology, at, 0);
 }
 
-static void add(struct plan *plan, enum plan_kind kind, int peer)
+struct plan_step *plan_add(struct plan *plan, enum plan_kind kind, int peer)
 {
     enum { LEAST = 16 };
     if (plan->count == plan->room) {
@@ -36,19 +36,23 @@ static void add(struct plan *plan, enum plan_kind kind, int peer)
         plan->step = more;
         plan->room = 2 * (plan->room + LEAST);
     }
-    plan->step[plan->count++] = (struct plan_step){kind, peer};
+    struct plan_step *step = &plan->step[plan->count++];
+    *step = (struct plan_step){.kind = kind, .peer = peer, .blocks = 1};
+    if (kind == PLAN_TAKE)
+        step->place.where = PLAN_BESIDE;
+    return step;
 }
 
 /* Beside mine: it is combined, or, in a barrier, it only says that the peer has come. */
 static void take(struct plan *plan, const struct circle *circle, int from)
 {
-    add(plan, PLAN_TAKE, rank_at(circle, from));
+    plan_add(plan, PLAN_TAKE, rank_at(circle, from));
 }
 
 static void combine(struct plan *plan, bool comes_first)
 {
-    add(plan, PLAN_WAIT, -1);
-    add(plan, comes_first ? PLAN_COMBINE_LEFT : PLAN_COMBINE_RIGHT, -1);
+    plan_add(plan, PLAN_WAIT, -1);
+    plan_add(plan, comes_first ? PLAN_COMBINE_LEFT : PLAN_COMBINE_RIGHT, -1);
     plan->combines = true;
 }
 
@@ -57,8 +61,8 @@ static void go_up(struct plan *plan, const struct circle *circle)
 {
     for (int step = 1; step < circle->size; step *= 2) {
         if (circle->place & step) {
-            add(plan, PLAN_SEND, rank_at(circle, circle->place - step));
-            add(plan, PLAN_WAIT, -1);
+            plan_add(plan, PLAN_SEND, rank_at(circle, circle->place - step));
+            plan_add(plan, PLAN_WAIT, -1);
             return;
         }
         if (circle->place + step < circle->size) {
@@ -68,18 +72,18 @@ static void go_up(struct plan *plan, const struct circle *circle)
     }
 }
 
-/* From place 0 to everybody; the largest subtrees first. */
-static void go_down(struct plan *plan, const struct circle *circle, int radix)
+/* So many blocks of mine from place 0 to everybody; the largest subtrees first. */
+static void go_down(struct plan *plan, const struct circle *circle, int radix, int blocks)
 {
     int step = tree_step(circle->size, circle->place, radix);
     if (circle->place > 0) {
-        add(plan, PLAN_RECEIVE, rank_at(circle, tree_parent(circle->place, step, radix)));
-        add(plan, PLAN_WAIT, -1);
+        plan_add(plan, PLAN_RECEIVE, rank_at(circle, tree_parent(circle->place, step, radix)))->blocks = blocks;
+        plan_add(plan, PLAN_WAIT, -1);
     }
     for (step /= radix; step > 0; step /= radix)
         for (int i = 1; i < radix && circle->place + i * step < circle->size; i++)
-            add(plan, PLAN_SEND, rank_at(circle, circle->place + i * step));
-    add(plan, PLAN_WAIT, -1);
+            plan_add(plan, PLAN_SEND, rank_at(circle, circle->place + i * step))->blocks = blocks;
+    plan_add(plan, PLAN_WAIT, -1);
 }
 
 /* Recursive doubling. */
@@ -87,10 +91,10 @@ static void go_across(struct plan *plan, const struct circle *circle)
 {
     const struct folding folding = fold(circle->size, circle->place);
     if (folding.partner >= 0 && folding.number < 0) {
-        add(plan, PLAN_SEND, rank_at(circle, folding.partner));
-        add(plan, PLAN_WAIT, -1);
-        add(plan, PLAN_RECEIVE, rank_at(circle, folding.partner));
-        add(plan, PLAN_WAIT, -1);
+        plan_add(plan, PLAN_SEND, rank_at(circle, folding.partner));
+        plan_add(plan, PLAN_WAIT, -1);
+        plan_add(plan, PLAN_RECEIVE, rank_at(circle, folding.partner));
+        plan_add(plan, PLAN_WAIT, -1);
         return;
     }
     if (folding.partner >= 0) {
@@ -99,13 +103,13 @@ static void go_across(struct plan *plan, const struct circle *circle)
     }
     for (int bit = 1; bit < folding.power; bit *= 2) {
         const int other = unfold(circle->size, folding.number ^ bit);
-        add(plan, PLAN_SEND, rank_at(circle, other));
+        plan_add(plan, PLAN_SEND, rank_at(circle, other));
         take(plan, circle, other);
         combine(plan, other < circle->place);
     }
     if (folding.partner >= 0) {
-        add(plan, PLAN_SEND, rank_at(circle, folding.partner));
-        add(plan, PLAN_WAIT, -1);
+        plan_add(plan, PLAN_SEND, rank_at(circle, folding.partner));
+        plan_add(plan, PLAN_WAIT, -1);
     }
 }
 
@@ -113,9 +117,9 @@ static void go_across(struct plan *plan, const struct circle *circle)
 static void go_around(struct plan *plan, const struct circle *circle)
 {
     for (int step = 1; step < circle->size; step *= 2) {
-        add(plan, PLAN_SEND, rank_at(circle, (circle->place + step) % circle->size));
+        plan_add(plan, PLAN_SEND, rank_at(circle, (circle->place + step) % circle->size));
         take(plan, circle, (circle->place - step + circle->size) % circle->size);
-        add(plan, PLAN_WAIT, -1);
+        plan_add(plan, PLAN_WAIT, -1);
     }
 }
 
@@ -132,20 +136,38 @@ static int most_messages(const struct plan *plan)
 bool plan_is_there(enum collective collective)
 {
     return collective == COLL_IBARRIER || collective == COLL_IBCAST || collective == COLL_IREDUCE ||
-           collective == COLL_IALLREDUCE;
+           collective == COLL_IALLREDUCE || plan_is_of_blocks(collective);
 }
 
-struct plan plan_make(const struct topology *topology, enum collective collective, int root)
+bool plan_is_of_blocks(enum collective collective)
+{
+    return collective == COLL_IALLGATHER || collective == COLL_IALLTOALL;
+}
+
+/* The ranks of this node, the one at `first` before all others. */
+static struct circle circle_of_node(const struct topology *topology, int first)
+{
+    return (struct circle){.topology = topology,
+                           .is_node = true,
+                           .first = first,
+                           .root = -1,
+                           .size = topology->locals,
+                           .place = (topology->local - first + topology->locals) % topology->locals};
+}
+
+void plan_down_node(struct plan *plan, const struct topology *topology, int blocks)
+{
+    const struct circle node = circle_of_node(topology, 0);
+    go_down(plan, &node, NODE_RADIX, blocks);
+}
+
+/* Of those in which a rank has a vector. */
+static struct plan plan_vectors(const struct topology *topology, enum collective collective, int root)
 {
     const bool is_rooted = collective == COLL_IBCAST || collective == COLL_IREDUCE;
     const int home = is_rooted ? topology->node_of[root] : 0;
-    const int first = is_rooted && home == topology->node ? topology->local_of[root] : 0;
-    const struct circle node = {.topology = topology,
-                                .is_node = true,
-                                .first = first,
-                                .root = -1,
-                                .size = topology->locals,
-                                .place = (topology->local - first + topology->locals) % topology->locals};
+    const struct circle node =
+        circle_of_node(topology, is_rooted && home == topology->node ? topology->local_of[root] : 0);
     const struct circle nodes = {.topology = topology,
                                  .first = home,
                                  .root = is_rooted ? root : -1,
@@ -155,7 +177,7 @@ struct plan plan_make(const struct topology *topology, enum collective collectiv
     if (collective != COLL_IBCAST)
         go_up(&plan, &node);
     if (node.place == 0 && collective == COLL_IBCAST)
-        go_down(&plan, &nodes, NODES_RADIX);
+        go_down(&plan, &nodes, NODES_RADIX, 1);
     else if (node.place == 0 && collective == COLL_IREDUCE)
         go_up(&plan, &nodes);
     else if (node.place == 0 && collective == COLL_IALLREDUCE)
@@ -163,7 +185,15 @@ struct plan plan_make(const struct topology *topology, enum collective collectiv
     else if (node.place == 0)
         go_around(&plan, &nodes);
     if (collective != COLL_IREDUCE)
-        go_down(&plan, &node, NODE_RADIX);
+        go_down(&plan, &node, NODE_RADIX, 1);
+    return plan;
+}
+
+struct plan plan_make(const struct topology *topology, enum collective collective, int root)
+{
+    struct plan plan = collective == COLL_IALLGATHER  ? plan_allgather(topology)
+                       : collective == COLL_IALLTOALL ? plan_alltoall(topology)
+                                                      : plan_vectors(topology, collective, root);
     plan.most = most_messages(&plan);
     return plan;
 }

@@ -11,9 +11,16 @@ bool schedule_applies(const struct coll_comm *comm, enum collective collective, 
     return comm->topology.nodes > 1 && plan_is_there(collective) && shape->commutative && !shape->ordered;
 }
 
-int64_t schedule_scratch(enum collective collective, int64_t bytes)
+int64_t schedule_scratch(const struct coll_comm *comm, enum collective collective, int64_t bytes)
 {
-    return collective == COLL_IREDUCE ? 2 * bytes : collective == COLL_IALLREDUCE ? bytes : 0;
+    const struct topology *topology = &comm->topology;
+    switch (collective) {
+    case COLL_IREDUCE: return 2 * bytes;
+    case COLL_IALLREDUCE: return bytes;
+    case COLL_IALLGATHER: return topology->in_order ? 0 : topology->ranks * bytes;
+    case COLL_IALLTOALL: return 2 * topology->most * (topology->ranks * bytes);
+    default: return 0;
+    }
 }
 
 void schedule_make(struct schedule *schedule, struct coll_comm *comm, struct schedule_route route,
@@ -36,13 +43,25 @@ void schedule_free(struct schedule *schedule)
 void schedule_again(struct schedule *schedule)
 {
     const int64_t kept_most = 1 << 16; /* which costs more to make than to use */
+    const int64_t made = (1 + schedule->plan.mine + schedule->plan.beside) * schedule->call.bytes;
     schedule->at = 0;
     schedule->under_way = 0;
     schedule->has_begun = false;
-    if (schedule->call.bytes <= kept_most)
+    if (made <= kept_most)
         return;
     reserve_put(schedule->made);
     schedule->made = NULL;
+}
+
+/* Of blocks. */
+static void begin_blocks(struct schedule *schedule)
+{
+    const struct plan *plan = &schedule->plan;
+    const size_t bytes = (size_t)schedule->call.bytes, mine = (size_t)plan->mine * bytes;
+    if (schedule->made == NULL && plan->mine + plan->beside > 0)
+        schedule->made = reserve_get(mine + (size_t)plan->beside * bytes);
+    schedule->mine = plan->mine > 0 ? schedule->made : schedule->call.receive;
+    schedule->beside = plan->beside > 0 ? (char *)schedule->made + mine : NULL;
 }
 
 /* The vectors. What is sent and combined nowhere is sent from where the program has it. */
@@ -52,6 +71,10 @@ static void begin(struct schedule *schedule)
     const bool combines = schedule->plan.combines, gets = call->receive != NULL;
     const size_t bytes = (size_t)call->bytes;
     schedule->has_begun = true;
+    if (plan_is_of_blocks(call->collective)) {
+        begin_blocks(schedule);
+        return;
+    }
     if (call->collective == COLL_IBARRIER) {
         schedule->mine = &schedule->token[0];
         schedule->beside = &schedule->token[1];
@@ -70,6 +93,16 @@ static void begin(struct schedule *schedule)
         memcpy(schedule->mine, call->send, bytes);
 }
 
+/* Where that is, in bytes. */
+static char *memory(const struct schedule *schedule, struct plan_place place)
+{
+    char *const memories[] = {[PLAN_MINE] = schedule->mine,
+                              [PLAN_BESIDE] = schedule->beside,
+                              [PLAN_GIVEN] = (char *)(uintptr_t)schedule->call.send,
+                              [PLAN_GOT] = schedule->call.receive};
+    return memories[place.where] + place.at * schedule->call.bytes;
+}
+
 static int message(struct schedule *schedule, const struct plan_step *step)
 {
     const struct schedule_route *route = &schedule->route;
@@ -77,12 +110,42 @@ static int message(struct schedule *schedule, const struct plan_step *step)
     const bool sends = step->kind == PLAN_SEND;
     const int receiver = sends ? step->peer : schedule->comm->rank;
     const int number = route->number != NULL ? route->number[receiver] : 0;
-    void *data = step->kind == PLAN_TAKE ? schedule->beside : schedule->mine;
-    const int64_t bytes = schedule->call.collective == COLL_IBARRIER ? 1 : schedule->call.bytes;
-    return fabric_begin(&fabric, data, (MPI_Count)bytes, MPI_BYTE,
+    const int64_t bytes = schedule->call.collective == COLL_IBARRIER ? 1 : step->blocks * schedule->call.bytes;
+    return fabric_begin(&fabric, memory(schedule, step->place), (MPI_Count)bytes, MPI_BYTE,
                         route->ranks != NULL ? route->ranks[step->peer] : step->peer,
                         route->tags + number * SCHEDULES + (int)(schedule->number % SCHEDULES), sends,
                         &schedule->request[schedule->under_way++]);
+}
+
+/* Rows of blocks; in place a block may be where it is to be. */
+static void copy(const struct schedule *schedule, const struct plan_step *step)
+{
+    const int64_t bytes = schedule->call.bytes;
+    const char *from = memory(schedule, step->place);
+    char *to = memory(schedule, step->to);
+    for (int row = 0; row < step->rows; row++, from += step->stride * bytes, to += step->to_stride * bytes)
+        if (from != to)
+            memcpy(to, from, (size_t)(step->blocks * bytes));
+}
+
+/* A block for each rank: `members` are the ranks in our order. */
+static void reorder(const struct schedule *schedule, const struct plan_step *step)
+{
+    const struct topology *topology = &schedule->comm->topology;
+    const int64_t bytes = schedule->call.bytes;
+    const char *from = memory(schedule, step->place);
+    char *to = memory(schedule, step->to);
+    if (topology->in_order) {
+        memcpy(to, from, (size_t)(topology->ranks * bytes));
+        return;
+    }
+    for (int i = 0; i < topology->ranks; i++) {
+        const int rank = topology->members[i];
+        if (step->kind == PLAN_BY_NODE)
+            memcpy(to + i * bytes, from + rank * bytes, (size_t)bytes);
+        else
+            memcpy(to + rank * bytes, from + i * bytes, (size_t)bytes);
+    }
 }
 
 static int take_step(struct schedule *schedule)
@@ -93,7 +156,11 @@ static int take_step(struct schedule *schedule)
         return message(schedule, step);
     if (schedule->call.collective == COLL_IBARRIER || step->kind == PLAN_WAIT)
         return MPI_SUCCESS;
-    if (step->kind == PLAN_COMBINE_LEFT)
+    if (step->kind == PLAN_COPY)
+        copy(schedule, step);
+    else if (step->kind == PLAN_BY_NODE || step->kind == PLAN_BY_RANK)
+        reorder(schedule, step);
+    else if (step->kind == PLAN_COMBINE_LEFT)
         reduction->combine(reduction, schedule->beside, schedule->mine, schedule->mine, schedule->call.count);
     else
         reduction->combine(reduction, schedule->mine, schedule->beside, schedule->mine, schedule->call.count);

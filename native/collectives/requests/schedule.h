@@ -32,7 +32,7 @@ struct schedule {
     MPI_Request *request;
     int under_way;
     bool has_begun;
-    void *mine, *beside;    /* vectors */
+    void *mine, *beside;    /* vectors, or blocks */
     void *made;             /* memory of these, where it is its own */
     unsigned char token[2]; /* the vectors of a barrier */
 };
@@ -40,7 +40,7 @@ struct schedule {
 /* Whether this can be had on the communicator: the same on all ranks. */
 bool schedule_applies(const struct coll_comm *comm, enum collective collective, const struct shape *shape);
 /* Bytes that it takes beside the buffers, on the rank that takes most. */
-int64_t schedule_scratch(enum collective collective, int64_t bytes);
+int64_t schedule_scratch(const struct coll_comm *comm, enum collective collective, int64_t bytes);
 
 /* The next one of the communicator. Local. Buffers, as in struct call, belong to it until it is over. */
 void schedule_make(struct schedule *schedule, struct coll_comm *comm, struct schedule_route route,

@@ -56,16 +56,23 @@ static void meet(enum way way, MPI_Comm comm, MPI_Win window)
     }
 }
 
-enum { LENGTH = 3000, KINDS = 4 };
-static double mine[LENGTH], sums[LENGTH], reduced[LENGTH], spread[LENGTH];
+enum { LENGTH = 3000, KINDS = 6, RANKS_MOST = 16, BLOCK = LENGTH / RANKS_MOST };
+static double mine[LENGTH], sums[LENGTH], reduced[LENGTH], spread[LENGTH], gathered[LENGTH];
+static int blocks[LENGTH]; /* of an alltoall in place */
 
-static void fill(int length, int round, int root)
+static void fill(int round, int root)
 {
-    for (int i = 0; i < length; i++) {
+    for (int i = 0; i < LENGTH; i++) {
         mine[i] = rank + i + round;
         spread[i] = rank == root ? i - round : -1;
-        sums[i] = reduced[i] = -1;
+        sums[i] = reduced[i] = gathered[i] = -1;
+        blocks[i] = 10000 * rank + i + round;
     }
+}
+
+static int block_of(int length)
+{
+    return length < BLOCK ? length : BLOCK;
 }
 
 #if MPI_VERSION >= 4 || (defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION >= 5)
@@ -76,6 +83,9 @@ static void make(MPI_Request *requests, int length, int root, MPI_Comm comm)
     MPI_Bcast_init(spread, length, MPI_DOUBLE, root, comm, none, &requests[1]);
     MPI_Reduce_init(mine, reduced, length, MPI_DOUBLE, MPI_MAX, root, comm, none, &requests[2]);
     MPI_Barrier_init(comm, none, &requests[3]);
+    MPI_Allgather_init(mine, block_of(length), MPI_DOUBLE, gathered, block_of(length), MPI_DOUBLE, comm, none,
+                       &requests[4]);
+    MPI_Alltoall_init(MPI_IN_PLACE, 0, MPI_INT, blocks, block_of(length), MPI_INT, comm, none, &requests[5]);
 }
 #else
 static void make(MPI_Request *requests, int length, int root, MPI_Comm comm)
@@ -91,13 +101,13 @@ static void make(MPI_Request *requests, int length, int root, MPI_Comm comm)
 static void start(MPI_Request *requests, int length, int round, int root, MPI_Comm comm)
 {
     make(requests, length, root, comm);
-    fill(length, round + 1, root);
+    fill(round + 1, root);
     MPI_Startall(KINDS, requests);
     for (int i = 0; i < KINDS; i++)
         MPI_Wait(&requests[(i + 2 * rank) % KINDS], MPI_STATUS_IGNORE);
     expect(sums[0] == ranks * (ranks - 1) / 2.0 + ranks * (double)(round + 1), "the first sum", round);
     expect(spread[0] == -round - 1, "what the root sent first", round);
-    fill(length, round, root);
+    fill(round, root);
     for (int i = 0; i < KINDS; i++)
         MPI_Start(&requests[(i + rank) % KINDS]);
 }
@@ -106,16 +116,18 @@ static void start(MPI_Request *requests, int length, int round, int root, MPI_Co
 static void one(enum way way, int round, int root, MPI_Comm comm, MPI_Win window)
 {
     MPI_Request requests[KINDS];
-    const int length = round % 3 == 0 ? LENGTH : 1 + round % 7;
+    const int length = round % 3 == 0 ? LENGTH : 1 + round % 7, block = block_of(length);
     const double all = ranks * (ranks - 1) / 2.0;
     if (persistent) {
         start(requests, length, round, root, comm);
     } else {
-        fill(length, round, root);
+        fill(round, root);
         MPI_Iallreduce(mine, sums, length, MPI_DOUBLE, MPI_SUM, comm, &requests[0]);
         MPI_Ibcast(spread, length, MPI_DOUBLE, root, comm, &requests[1]);
         MPI_Ireduce(mine, reduced, length, MPI_DOUBLE, MPI_MAX, root, comm, &requests[2]);
         MPI_Ibarrier(comm, &requests[3]);
+        MPI_Iallgather(mine, block, MPI_DOUBLE, gathered, block, MPI_DOUBLE, comm, &requests[4]);
+        MPI_Ialltoall(MPI_IN_PLACE, 0, MPI_INT, blocks, block, MPI_INT, comm, &requests[5]);
     }
     if (rank == 0)
         MPI_Waitall(KINDS, requests, MPI_STATUSES_IGNORE);
@@ -129,6 +141,10 @@ static void one(enum way way, int round, int root, MPI_Comm comm, MPI_Win window
         expect(sums[i] == all + ranks * (double)(i + round), "a sum", round);
         expect(spread[i] == i - round, "what the root sent", round);
         expect(reduced[i] == (rank == root ? ranks - 1 + i + round : -1), "the greatest", round);
+    }
+    for (int i = 0; i < block * ranks; i++) {
+        expect(gathered[i] == i / block + i % block + round, "what was gathered", round);
+        expect(blocks[i] == 10000 * (i / block) + rank * block + i % block + round, "a block", round);
     }
 }
 

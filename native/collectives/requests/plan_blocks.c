@@ -1,0 +1,170 @@
+/* Plans of collectives in which ranks have blocks for one another. In memory of ours blocks lie in the order of the nodes
+ * (topology.members), so that those of a node follow one another, wherever its ranks are. */
+#include "plan.h"
+
+enum { AT_ONCE = 8 /* nodes that a rank sends to at a time, or receives from */ };
+
+/* A message of blocks. */
+static void message(struct plan *plan, enum plan_kind kind, int peer, enum plan_where where, int at, int blocks)
+{
+    struct plan_step *step = plan_add(plan, kind, peer);
+    step->place = (struct plan_place){where, at};
+    step->blocks = blocks;
+}
+
+static void wait_for_all(struct plan *plan)
+{
+    plan_add(plan, PLAN_WAIT, -1);
+}
+
+static int local_rank(const struct topology *topology, int local)
+{
+    return topology_rank(topology, topology->node, local);
+}
+
+static int leader(const struct topology *topology, int node)
+{
+    return topology_rank(topology, node, 0);
+}
+
+/* A block for each rank, from the program's order into ours, or the other way round. */
+static void order(struct plan *plan, const struct topology *topology, enum plan_kind kind, struct plan_place from,
+                  struct plan_place to)
+{
+    struct plan_step *step = plan_add(plan, kind, -1);
+    step->place = from;
+    step->to = to;
+    step->blocks = topology->ranks;
+}
+
+static void copy(struct plan *plan, struct plan_place from, int stride, struct plan_place to, int to_stride, int rows,
+                 int blocks)
+{
+    struct plan_step *step = plan_add(plan, PLAN_COPY, -1);
+    step->place = from;
+    step->to = to;
+    step->stride = stride;
+    step->to_stride = to_stride;
+    step->rows = rows;
+    step->blocks = blocks;
+}
+
+/* Blocks of the ranks of this node, from each to the first: up a binomial tree. */
+static void gather(struct plan *plan, const struct topology *topology)
+{
+    const int begin = topology->first[topology->node], here = topology->locals, me = topology->local;
+    int step = 1;
+    for (; step < here && !(me & step); step *= 2)
+        if (me + step < here)
+            message(plan, PLAN_RECEIVE, local_rank(topology, me + step), PLAN_MINE, begin + me + step,
+                    step < here - me - step ? step : here - me - step);
+    wait_for_all(plan);
+    if (step >= here)
+        return;
+    message(plan, PLAN_SEND, local_rank(topology, me - step), PLAN_MINE, begin + me,
+            step < here - me ? step : here - me);
+    wait_for_all(plan);
+}
+
+/* Blocks of so many nodes from this one on, around the end, too. */
+static void message_of_nodes(struct plan *plan, const struct topology *topology, enum plan_kind kind, int peer,
+                             int node, int count)
+{
+    const int nodes = topology->nodes, begin = node % nodes, end = begin + count < nodes ? begin + count : nodes;
+    const int *first = topology->first;
+    message(plan, kind, peer, PLAN_MINE, first[begin], first[end] - first[begin]);
+    if (begin + count > nodes)
+        message(plan, kind, peer, PLAN_MINE, 0, first[begin + count - nodes]);
+}
+
+/* Bruck's allgather among the first ranks of nodes: after each round a node has the blocks of twice as many nodes from its own on. They
+ * come to where they belong, so that what goes around the end is two messages. */
+static void go_around(struct plan *plan, const struct topology *topology)
+{
+    const int nodes = topology->nodes, me = topology->node;
+    for (int have = 1; have < nodes; have *= 2) {
+        const int count = have < nodes - have ? have : nodes - have;
+        message_of_nodes(plan, topology, PLAN_SEND, leader(topology, (me - have + nodes) % nodes), me, count);
+        message_of_nodes(plan, topology, PLAN_RECEIVE, leader(topology, (me + have) % nodes), me + have, count);
+        wait_for_all(plan);
+    }
+}
+
+struct plan plan_allgather(const struct topology *topology)
+{
+    const int own = topology->first[topology->node] + topology->local;
+    struct plan plan = {.mine = topology->in_order ? 0 : topology->ranks};
+    copy(&plan, (struct plan_place){PLAN_GIVEN, 0}, 0, (struct plan_place){PLAN_MINE, own}, 0, 1, 1);
+    gather(&plan, topology);
+    if (topology->local == 0)
+        go_around(&plan, topology);
+    plan_down_node(&plan, topology, topology->ranks);
+    if (!topology->in_order)
+        order(&plan, topology, PLAN_BY_RANK, (struct plan_place){PLAN_MINE, 0}, (struct plan_place){PLAN_GOT, 0});
+    return plan;
+}
+
+/* A rank that is not the first of its node gives that all its blocks and gets all that are for it. */
+static void hand_over(struct plan *plan, const struct topology *topology)
+{
+    const int ranks = topology->ranks, first = local_rank(topology, 0);
+    const struct plan_place mine = {PLAN_MINE, 0}, given = {PLAN_GIVEN, 0}, got = {PLAN_GOT, 0};
+    if (!topology->in_order)
+        order(plan, topology, PLAN_BY_NODE, given, mine);
+    message(plan, PLAN_SEND, first, topology->in_order ? PLAN_GIVEN : PLAN_MINE, 0, ranks);
+    wait_for_all(plan); /* in place, both are the same memory */
+    message(plan, PLAN_RECEIVE, first, topology->in_order ? PLAN_GOT : PLAN_MINE, 0, ranks);
+    wait_for_all(plan);
+    if (!topology->in_order)
+        order(plan, topology, PLAN_BY_RANK, mine, got);
+}
+
+/* What this node has for each other one, and each other one for it: beside, by node, then by rank that gives, then by rank that gets. */
+static void exchange(struct plan *plan, const struct topology *topology)
+{
+    const int nodes = topology->nodes, me = topology->node, here = topology->locals, ranks = topology->ranks;
+    const int *first = topology->first;
+    for (int node = 0; node < nodes; node++)
+        copy(plan, (struct plan_place){PLAN_MINE, first[node]}, ranks,
+             (struct plan_place){PLAN_BESIDE, first[node] * here}, topology_locals(topology, node), here,
+             topology_locals(topology, node));
+    copy(plan, (struct plan_place){PLAN_BESIDE, first[me] * here}, 0, (struct plan_place){PLAN_MINE, first[me] * here},
+         0, 1, here * here);
+    for (int i = 1; i < nodes; i++) {
+        const int to = (me + i) % nodes, from = (me - i + nodes) % nodes;
+        message(plan, PLAN_SEND, leader(topology, to), PLAN_BESIDE, first[to] * here,
+                here * topology_locals(topology, to));
+        message(plan, PLAN_RECEIVE, leader(topology, from), PLAN_MINE, first[from] * here,
+                here * topology_locals(topology, from));
+        if (i % AT_ONCE == 0)
+            wait_for_all(plan);
+    }
+    wait_for_all(plan);
+}
+
+struct plan plan_alltoall(const struct topology *topology)
+{
+    const int here = topology->locals, ranks = topology->ranks;
+    struct plan plan = {0};
+    if (topology->local > 0) {
+        plan.mine = topology->in_order ? 0 : ranks;
+        hand_over(&plan, topology);
+        return plan;
+    }
+    plan.mine = plan.beside = here * ranks;
+    for (int local = 1; local < here; local++)
+        message(&plan, PLAN_RECEIVE, local_rank(topology, local), PLAN_MINE, local * ranks, ranks);
+    order(&plan, topology, PLAN_BY_NODE, (struct plan_place){PLAN_GIVEN, 0}, (struct plan_place){PLAN_MINE, 0});
+    wait_for_all(&plan);
+    exchange(&plan, topology);
+    /* By rank that gives, in our order, then by rank of this node: the other way round. */
+    for (int local = 0; local < here; local++) {
+        copy(&plan, (struct plan_place){PLAN_MINE, local}, here, (struct plan_place){PLAN_BESIDE, local * ranks}, 1,
+             ranks, 1);
+        if (local > 0)
+            message(&plan, PLAN_SEND, local_rank(topology, local), PLAN_BESIDE, local * ranks, ranks);
+    }
+    order(&plan, topology, PLAN_BY_RANK, (struct plan_place){PLAN_BESIDE, 0}, (struct plan_place){PLAN_GOT, 0});
+    wait_for_all(&plan);
+    return plan;
+}

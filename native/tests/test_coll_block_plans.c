@@ -1,0 +1,235 @@
+/* Plans of nonblocking collectives in which ranks have blocks for one another, played through without MPI: ranks that go on at any time,
+ * messages that keep their order between any two of them, and that may be late. */
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "plan_topology.h"
+#include "requests/plan.h"
+
+enum { QUEUE = 8, BLOCKS = MOST * MOST, NOTHING = -1 };
+
+/* A block is whom it is from and whom it is for: 100 * from + to; an allgather's for nobody. */
+struct message {
+    int blocks, block[BLOCKS];
+};
+
+struct player {
+    struct plan plan;
+    int at, count; /* the next step; messages since the last wait */
+    const struct plan_step *under_way[MOST * 2];
+    int number[MOST * 2]; /* of each among those of its two ranks */
+    int memory[PLAN_GOT + 1][BLOCKS];
+};
+
+static struct player player[MOST];
+static struct message sent[MOST][MOST][QUEUE];
+static int sends[MOST][MOST], receives[MOST][MOST];
+static bool in_place;
+
+/* Where a block of a rank is; its size is checked. */
+static int *memory(int rank, struct plan_place place, int blocks)
+{
+    struct player *me = &player[rank];
+    const bool has_own = place.where == PLAN_MINE && me->plan.mine == 0;
+    const enum plan_where where = has_own || (in_place && place.where == PLAN_GIVEN) ? PLAN_GOT : place.where;
+    const int room = where == PLAN_MINE ? me->plan.mine : where == PLAN_BESIDE ? me->plan.beside : topology.ranks;
+    CHECK(place.at >= 0 && blocks > 0 && place.at + blocks <= room);
+    return &me->memory[where][place.at];
+}
+
+/* No message under way has to do with these blocks; where they are not written, one may send them. */
+static bool is_free(int rank, const int *block, int blocks, bool writes)
+{
+    const struct player *me = &player[rank];
+    for (int i = 0; i < me->count; i++) {
+        const struct plan_step *step = me->under_way[i];
+        const int *other = memory(rank, step->place, step->blocks);
+        if ((writes || step->kind == PLAN_RECEIVE) && block < other + step->blocks && other < block + blocks)
+            return false;
+    }
+    return true;
+}
+
+static struct message *message_of(int rank, const struct plan_step *step, int number)
+{
+    return step->kind == PLAN_SEND ? &sent[rank][step->peer][number] : &sent[step->peer][rank][number];
+}
+
+static void begin_message(int rank, const struct plan_step *step)
+{
+    struct player *me = &player[rank];
+    const bool is_send = step->kind == PLAN_SEND;
+    int *number = is_send ? &sends[rank][step->peer] : &receives[step->peer][rank];
+    CHECK(step->peer >= 0 && step->peer < topology.ranks && step->peer != rank && *number < QUEUE);
+    CHECK(is_free(rank, memory(rank, step->place, step->blocks), step->blocks, !is_send));
+    if (is_send)
+        message_of(rank, step, *number)->blocks = step->blocks;
+    me->under_way[me->count] = step;
+    me->number[me->count++] = (*number)++;
+    CHECK(me->count <= me->plan.most);
+}
+
+/* What is sent is read, and what has come written, as late as at the wait: what is changed before is found. */
+static void read_sent(int rank)
+{
+    const struct player *me = &player[rank];
+    for (int i = 0; i < me->count; i++) {
+        const struct plan_step *step = me->under_way[i];
+        if (step->kind == PLAN_SEND)
+            memcpy(message_of(rank, step, me->number[i])->block, memory(rank, step->place, step->blocks),
+                   (size_t)step->blocks * sizeof(int));
+    }
+}
+
+static bool has_come(int rank)
+{
+    struct player *me = &player[rank];
+    for (int i = 0; i < me->count; i++) {
+        const struct plan_step *step = me->under_way[i];
+        if (step->kind == PLAN_RECEIVE && sends[step->peer][rank] <= me->number[i])
+            return false;
+    }
+    return true;
+}
+
+/* The sender reads at its own wait, so what has come is there once it has got there. */
+static int waits[MOST], sent_at[MOST][MOST][QUEUE];
+
+static bool has_been_read(int rank)
+{
+    const struct player *me = &player[rank];
+    for (int i = 0; i < me->count; i++) {
+        const struct plan_step *step = me->under_way[i];
+        if (step->kind == PLAN_RECEIVE && waits[step->peer] <= sent_at[step->peer][rank][me->number[i]])
+            return false;
+    }
+    return true;
+}
+
+static void write_received(int rank)
+{
+    struct player *me = &player[rank];
+    for (int i = 0; i < me->count; i++) {
+        const struct plan_step *step = me->under_way[i];
+        if (step->kind != PLAN_RECEIVE)
+            continue;
+        const struct message *message = message_of(rank, step, me->number[i]);
+        CHECK(message->blocks == step->blocks);
+        memcpy(memory(rank, step->place, step->blocks), message->block, (size_t)step->blocks * sizeof(int));
+    }
+    me->count = 0;
+}
+
+static void copy(int rank, const struct plan_step *step)
+{
+    for (int row = 0; row < step->rows; row++) {
+        const struct plan_place from = {step->place.where, step->place.at + row * step->stride},
+                                to = {step->to.where, step->to.at + row * step->to_stride};
+        const int *source = memory(rank, from, step->blocks);
+        int *target = memory(rank, to, step->blocks);
+        CHECK(is_free(rank, source, step->blocks, false) && is_free(rank, target, step->blocks, true));
+        memmove(target, source, (size_t)step->blocks * sizeof(int));
+    }
+}
+
+static void reorder(int rank, const struct plan_step *step)
+{
+    const int *from = memory(rank, step->place, topology.ranks);
+    int *to = memory(rank, step->to, topology.ranks), made[MOST];
+    CHECK(from != to && step->blocks == topology.ranks);
+    CHECK(is_free(rank, from, topology.ranks, false) && is_free(rank, to, topology.ranks, true));
+    for (int i = 0; i < topology.ranks; i++)
+        made[step->kind == PLAN_BY_NODE ? i : members[i]] = from[step->kind == PLAN_BY_NODE ? members[i] : i];
+    memcpy(to, made, (size_t)topology.ranks * sizeof *to);
+}
+
+/* As far as it goes. */
+static bool move(int rank)
+{
+    struct player *me = &player[rank];
+    const int before = me->at, waited = waits[rank];
+    while (me->at < me->plan.count) {
+        const struct plan_step *step = &me->plan.step[me->at];
+        if (step->kind == PLAN_WAIT) {
+            if (waits[rank] % 2 == 0) { /* it has got there */
+                read_sent(rank);
+                waits[rank]++;
+            }
+            if (!has_come(rank) || !has_been_read(rank))
+                break;
+            write_received(rank);
+            waits[rank]++;
+        } else if (step->peer >= 0) {
+            begin_message(rank, step);
+            if (step->kind == PLAN_SEND)
+                sent_at[rank][step->peer][me->number[me->count - 1]] = waits[rank];
+        } else if (step->kind == PLAN_COPY) {
+            copy(rank, step);
+        } else {
+            reorder(rank, step);
+        }
+        me->at++;
+    }
+    return me->at > before || waits[rank] > waited;
+}
+
+static void play(enum collective collective)
+{
+    const bool gathers = collective == COLL_IALLGATHER;
+    memset(sends, 0, sizeof sends);
+    memset(receives, 0, sizeof receives);
+    memset(waits, 0, sizeof waits);
+    for (int rank = 0; rank < topology.ranks; rank++) {
+        const struct topology mine = seen_by(rank);
+        struct player *me = &player[rank];
+        me->plan = plan_make(&mine, collective, 0);
+        me->at = me->count = 0;
+        CHECK(!me->plan.combines);
+        for (int where = 0; where <= PLAN_GOT; where++)
+            for (int i = 0; i < BLOCKS; i++)
+                me->memory[where][i] = NOTHING;
+        int *given = me->memory[in_place && !gathers ? PLAN_GOT : PLAN_GIVEN];
+        for (int i = 0; i < (gathers ? 1 : topology.ranks); i++)
+            given[i] = 100 * rank + (gathers ? 0 : i);
+    }
+    int rests = 0;
+    for (int turn = 0; rests < 200 * topology.ranks; turn++)
+        rests = move(rand() % topology.ranks) ? 0 : rests + 1;
+}
+
+static void check_end(enum collective collective)
+{
+    for (int rank = 0; rank < topology.ranks; rank++) {
+        const struct player *me = &player[rank];
+        CHECK(me->at == me->plan.count && me->count == 0);
+        for (int other = 0; other < topology.ranks; other++) {
+            CHECK(sends[rank][other] == receives[rank][other]);
+            CHECK(me->memory[PLAN_GOT][other] == 100 * other + (collective == COLL_IALLGATHER ? 0 : rank));
+        }
+        for (int i = topology.ranks; i < BLOCKS; i++)
+            CHECK(me->memory[PLAN_GOT][i] == NOTHING);
+    }
+}
+
+int main(void)
+{
+    static const enum collective all[] = {COLL_IALLGATHER, COLL_IALLTOALL};
+    for (int trial = 0; trial < 600; trial++) {
+        const int ranks = 2 + rand() % (MOST - 1), nodes = 1 + rand() % ranks;
+        if (trial % 3 == 0)
+            draw_in_order(ranks, nodes);
+        else
+            draw_topology(ranks, nodes);
+        for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+            in_place = all[k] == COLL_IALLTOALL && trial % 2 == 0;
+            CHECK(plan_is_there(all[k]) && plan_is_of_blocks(all[k]));
+            play(all[k]);
+            check_end(all[k]);
+            for (int rank = 0; rank < ranks; rank++)
+                plan_free(&player[rank].plan);
+        }
+    }
+    return verdict();
+}
