@@ -103,9 +103,11 @@ static void library(const struct data *data, const struct call *call, char *rece
     case COLL_EXSCAN: PMPI_Exscan(call->send, receive, number, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); break;
     case COLL_IALLGATHER:
     case COLL_ALLGATHER: PMPI_Allgather(call->send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, MPI_COMM_WORLD); break;
+    case COLL_IGATHER:
     case COLL_GATHER:
         PMPI_Gather(call->send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, call->root, MPI_COMM_WORLD);
         break;
+    case COLL_ISCATTER:
     case COLL_SCATTER:
         PMPI_Scatter(call->send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, call->root, MPI_COMM_WORLD);
         break;

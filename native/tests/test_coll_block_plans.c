@@ -10,7 +10,7 @@
 
 enum { QUEUE = 8, BLOCKS = MOST * MOST, NOTHING = -1 };
 
-/* A block is whom it is from and whom it is for: 100 * from + to; an allgather's for nobody. */
+/* A block is whom it is from and whom it is for: 100 * from + to; for nobody, where a rank has one. */
 struct message {
     int blocks, block[BLOCKS];
 };
@@ -175,47 +175,62 @@ static bool move(int rank)
     return me->at > before || waits[rank] > waited;
 }
 
-static void play(enum collective collective)
+static void play(enum collective collective, int root)
 {
-    const bool gathers = collective == COLL_IALLGATHER;
+    const bool has_one = collective == COLL_IALLGATHER || collective == COLL_IGATHER;
     memset(sends, 0, sizeof sends);
     memset(receives, 0, sizeof receives);
     memset(waits, 0, sizeof waits);
     for (int rank = 0; rank < topology.ranks; rank++) {
         const struct topology mine = seen_by(rank);
         struct player *me = &player[rank];
-        me->plan = plan_make(&mine, collective, 0);
+        me->plan = plan_make(&mine, collective, root);
         me->at = me->count = 0;
         CHECK(!me->plan.combines);
         for (int where = 0; where <= PLAN_GOT; where++)
             for (int i = 0; i < BLOCKS; i++)
                 me->memory[where][i] = NOTHING;
-        int *given = me->memory[in_place && !gathers ? PLAN_GOT : PLAN_GIVEN];
-        for (int i = 0; i < (gathers ? 1 : topology.ranks); i++)
-            given[i] = 100 * rank + (gathers ? 0 : i);
+        int *given = me->memory[in_place ? PLAN_GOT : PLAN_GIVEN];
+        if (collective != COLL_ISCATTER || rank == root)
+            for (int i = 0; i < (has_one ? 1 : topology.ranks); i++)
+                given[i] = 100 * rank + (has_one ? 0 : i);
     }
     int rests = 0;
     for (int turn = 0; rests < 200 * topology.ranks; turn++)
         rests = move(rand() % topology.ranks) ? 0 : rests + 1;
 }
 
-static void check_end(enum collective collective)
+/* How many blocks a rank gets, and its i-th. */
+static int gotten(enum collective collective, int root, int rank)
+{
+    if (collective == COLL_ISCATTER)
+        return 1;
+    return collective != COLL_IGATHER || rank == root ? topology.ranks : 0;
+}
+
+static int expected(enum collective collective, int root, int rank, int i)
+{
+    if (collective == COLL_ISCATTER)
+        return 100 * root + rank;
+    return 100 * i + (collective == COLL_IALLTOALL ? rank : 0);
+}
+
+static void check_end(enum collective collective, int root)
 {
     for (int rank = 0; rank < topology.ranks; rank++) {
         const struct player *me = &player[rank];
+        const int blocks = gotten(collective, root, rank);
         CHECK(me->at == me->plan.count && me->count == 0);
-        for (int other = 0; other < topology.ranks; other++) {
+        for (int other = 0; other < topology.ranks; other++)
             CHECK(sends[rank][other] == receives[rank][other]);
-            CHECK(me->memory[PLAN_GOT][other] == 100 * other + (collective == COLL_IALLGATHER ? 0 : rank));
-        }
-        for (int i = topology.ranks; i < BLOCKS; i++)
-            CHECK(me->memory[PLAN_GOT][i] == NOTHING);
+        for (int i = 0; i < BLOCKS; i++)
+            CHECK(me->memory[PLAN_GOT][i] == (i < blocks ? expected(collective, root, rank, i) : NOTHING));
     }
 }
 
 int main(void)
 {
-    static const enum collective all[] = {COLL_IALLGATHER, COLL_IALLTOALL};
+    static const enum collective all[] = {COLL_IALLGATHER, COLL_IALLTOALL, COLL_IGATHER, COLL_ISCATTER};
     for (int trial = 0; trial < 600; trial++) {
         const int ranks = 2 + rand() % (MOST - 1), nodes = 1 + rand() % ranks;
         if (trial % 3 == 0)
@@ -223,10 +238,11 @@ int main(void)
         else
             draw_topology(ranks, nodes);
         for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+            const int root = rand() % ranks;
             in_place = all[k] == COLL_IALLTOALL && trial % 2 == 0;
             CHECK(plan_is_there(all[k]) && plan_is_of_blocks(all[k]));
-            play(all[k]);
-            check_end(all[k]);
+            play(all[k], root);
+            check_end(all[k], root);
             for (int rank = 0; rank < ranks; rank++)
                 plan_free(&player[rank].plan);
         }

@@ -10,7 +10,7 @@ from tests.collectives.test_nonblocking import PROGRAMS, calls_of
 from tests.profile.interception import Ran, Toolchain, compiled, run, toolchain
 
 pytestmark = [pytest.mark.mpi, pytest.mark.beside]
-OURS = ("iallgather", "iallreduce", "ialltoall", "ibarrier", "ibcast", "ireduce")
+OURS = ("iallgather", "iallreduce", "ialltoall", "ibarrier", "ibcast", "igather", "ireduce", "iscatter")
 FORCE = {"UNISONO_FORCE": ",".join(f"{name}=unisono/leader" for name in OURS), "UNISONO_VERBOSE": "1"}
 PLACES = [
     (4, "2"),
@@ -145,9 +145,8 @@ def test_persistent_ones_follow_rules_of_the_nonblocking_ones(
     env = {**_rules(tmp_path, *more), "UNISONO_FAKE_NODES": "2,1"}
     ran = run(newer, tmp_path, program, ranks=5, env=env, record=False)
     _right(ran)
-    for name in ("allgather_init", "allreduce_init", "bcast_init"):
+    for name in ("allgather_init", "allreduce_init", "bcast_init", "gather_init", "scatter_init"):
         assert calls_of(ran.error, name).keys() == {"unisono/leader"}, name
-    assert calls_of(ran.error, "gather_init").keys() == {"mpi"}
 
 
 def test_persistent_ones_have_rules_of_their_own(newer: Toolchain, tmp_path: Path) -> None:

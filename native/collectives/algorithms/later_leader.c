@@ -36,6 +36,15 @@ static double cost_gathered(const struct coll_comm *comm, const struct shape *sh
            cost_fabric(comm, cost_levels(topology->nodes, 2), all - here);
 }
 
+/* Through one rank of each node; the root's last messages have half of all blocks. */
+static double cost_rooted(const struct coll_comm *comm, const struct shape *shape)
+{
+    const struct topology *topology = &comm->topology;
+    const double all = (double)shape->bytes * topology->ranks;
+    return (topology->most - 1) * comm->costs.node_latency + comm->costs.node_byte * all +
+           cost_fabric(comm, cost_levels(topology->nodes, 2), all);
+}
+
 /* The first rank of a node has all blocks of it in its hands, four times. */
 static double cost_collected(const struct coll_comm *comm, const struct shape *shape)
 {
@@ -83,4 +92,7 @@ LATER(
     ibarrier, IBARRIER, across,
     "The ranks of each node report up a tree, the first ranks hear of all others by dissemination, and tell their nodes.")
 LATER(ibcast, IBCAST, down, "Down a 4-nomial tree of one rank of each node, and from there down a binomial one.")
+LATER(igather, IGATHER, rooted, "One rank of each node collects its blocks, and they go up a binomial tree of these.")
+LATER(iscatter, ISCATTER, rooted,
+      "Blocks go down a binomial tree of one rank of each node, and from there to each rank.")
 LATER(ireduce, IREDUCE, up, "Up a binomial tree of each node, and from there up one of one rank of each node.")

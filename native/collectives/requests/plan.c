@@ -141,7 +141,8 @@ bool plan_is_there(enum collective collective)
 
 bool plan_is_of_blocks(enum collective collective)
 {
-    return collective == COLL_IALLGATHER || collective == COLL_IALLTOALL;
+    return collective == COLL_IALLGATHER || collective == COLL_IALLTOALL || collective == COLL_IGATHER ||
+           collective == COLL_ISCATTER;
 }
 
 /* The ranks of this node, the one at `first` before all others. */
@@ -193,6 +194,8 @@ struct plan plan_make(const struct topology *topology, enum collective collectiv
 {
     struct plan plan = collective == COLL_IALLGATHER  ? plan_allgather(topology)
                        : collective == COLL_IALLTOALL ? plan_alltoall(topology)
+                       : collective == COLL_IGATHER   ? plan_gather(topology, root)
+                       : collective == COLL_ISCATTER  ? plan_scatter(topology, root)
                                                       : plan_vectors(topology, collective, root);
     plan.most = most_messages(&plan);
     return plan;

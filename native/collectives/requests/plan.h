@@ -54,11 +54,11 @@ struct plan {
     int mine, beside; /* blocks of these, where there are any beside the program's */
 };
 
-/* Whether there is one: of iallgather, iallreduce, ialltoall, ibarrier, ibcast and ireduce. */
+/* Whether there is one: of iallgather, iallreduce, ialltoall, ibarrier, ibcast, igather, ireduce and iscatter. */
 bool plan_is_there(enum collective collective);
 /* Whether a rank has a block for each rank, or gets one of each. */
 bool plan_is_of_blocks(enum collective collective);
-/* This rank's steps; plan_free() afterwards. `root` of ibcast and ireduce. */
+/* This rank's steps; plan_free() afterwards. `root` of ibcast, igather, ireduce and iscatter. */
 struct plan plan_make(const struct topology *topology, enum collective collective, int root);
 void plan_free(struct plan *plan);
 
@@ -70,5 +70,7 @@ void plan_down_node(struct plan *plan, const struct topology *topology, int bloc
 /* plan_blocks.c. */
 struct plan plan_allgather(const struct topology *topology);
 struct plan plan_alltoall(const struct topology *topology);
+struct plan plan_gather(const struct topology *topology, int root);
+struct plan plan_scatter(const struct topology *topology, int root);
 
 #endif

@@ -2,6 +2,8 @@
  * (topology.members), so that those of a node follow one another, wherever its ranks are. */
 #include "plan.h"
 
+#include "../group/schedule.h"
+
 enum { AT_ONCE = 8 /* nodes that a rank sends to at a time, or receives from */ };
 
 /* A message of blocks. */
@@ -165,6 +167,113 @@ struct plan plan_alltoall(const struct topology *topology)
             message(&plan, PLAN_SEND, local_rank(topology, local), PLAN_BESIDE, local * ranks, ranks);
     }
     order(&plan, topology, PLAN_BY_RANK, (struct plan_place){PLAN_BESIDE, 0}, (struct plan_place){PLAN_GOT, 0});
+    wait_for_all(&plan);
+    return plan;
+}
+
+/* A binomial tree over nodes, with the root's at its top; a node takes part by the root, or by its first rank. */
+struct tree {
+    const struct topology *topology;
+    int root, home, place; /* its rank, its node; this node's number from there on */
+    int step, size;        /* of this node's subtree: tree_step(), and how many nodes there are in it */
+};
+
+static struct tree tree_of(const struct topology *topology, int root)
+{
+    const int nodes = topology->nodes, home = topology->node_of[root];
+    struct tree tree = {.topology = topology, .root = root, .home = home};
+    tree.place = (topology->node - home + nodes) % nodes;
+    tree.step = tree_step(nodes, tree.place, 2);
+    tree.size = tree.step < nodes - tree.place ? tree.step : nodes - tree.place;
+    return tree;
+}
+
+static int head(const struct tree *tree, int node)
+{
+    return node == tree->home ? tree->root : leader(tree->topology, node);
+}
+
+static bool is_head(const struct tree *tree)
+{
+    const struct topology *topology = tree->topology;
+    return head(tree, topology->node) == topology->rank;
+}
+
+/* The head of this node and its other ranks: a block each. */
+static void blocks_of_node(struct plan *plan, const struct tree *tree, enum plan_kind kind)
+{
+    const struct topology *topology = tree->topology;
+    for (int local = 0; local < topology->locals; local++)
+        if (local != topology->local)
+            message(plan, kind, local_rank(topology, local), PLAN_MINE, topology->first[topology->node] + local, 1);
+}
+
+/* All blocks of a subtree, from or to the node above it. */
+static void blocks_of_parent(struct plan *plan, const struct tree *tree, enum plan_kind kind)
+{
+    const int nodes = tree->topology->nodes;
+    const int parent = (tree->home + tree_parent(tree->place, tree->step, 2)) % nodes;
+    if (tree->place > 0)
+        message_of_nodes(plan, tree->topology, kind, head(tree, parent), tree->topology->node, tree->size);
+}
+
+/* Of each subtree below this node, from or to its top. */
+static void blocks_of_children(struct plan *plan, const struct tree *tree, enum plan_kind kind)
+{
+    const int nodes = tree->topology->nodes;
+    for (int step = tree->step / 2; step > 0; step /= 2) {
+        const int place = tree->place + step, node = (tree->home + place) % nodes;
+        if (place < nodes)
+            message_of_nodes(plan, tree->topology, kind, head(tree, node), node,
+                             step < nodes - place ? step : nodes - place);
+    }
+}
+
+/* A rank that is not the head of its node. */
+static void alone(struct plan *plan, const struct tree *tree, enum plan_kind kind, enum plan_where where)
+{
+    message(plan, kind, head(tree, tree->topology->node), where, 0, 1);
+    wait_for_all(plan);
+}
+
+struct plan plan_gather(const struct topology *topology, int root)
+{
+    const struct tree tree = tree_of(topology, root);
+    const int own = topology->first[topology->node] + topology->local;
+    struct plan plan = {.mine = topology->rank == root && topology->in_order ? 0 : topology->ranks};
+    if (!is_head(&tree)) {
+        plan.mine = 0;
+        alone(&plan, &tree, PLAN_SEND, PLAN_GIVEN);
+        return plan;
+    }
+    copy(&plan, (struct plan_place){PLAN_GIVEN, 0}, 0, (struct plan_place){PLAN_MINE, own}, 0, 1, 1);
+    blocks_of_node(&plan, &tree, PLAN_RECEIVE);
+    blocks_of_children(&plan, &tree, PLAN_RECEIVE);
+    wait_for_all(&plan);
+    blocks_of_parent(&plan, &tree, PLAN_SEND);
+    wait_for_all(&plan);
+    if (topology->rank == root && !topology->in_order)
+        order(&plan, topology, PLAN_BY_RANK, (struct plan_place){PLAN_MINE, 0}, (struct plan_place){PLAN_GOT, 0});
+    return plan;
+}
+
+struct plan plan_scatter(const struct topology *topology, int root)
+{
+    const struct tree tree = tree_of(topology, root);
+    const int own = topology->first[topology->node] + topology->local;
+    struct plan plan = {.mine = topology->ranks};
+    if (!is_head(&tree)) {
+        plan.mine = 0;
+        alone(&plan, &tree, PLAN_RECEIVE, PLAN_GOT);
+        return plan;
+    }
+    if (topology->rank == root)
+        order(&plan, topology, PLAN_BY_NODE, (struct plan_place){PLAN_GIVEN, 0}, (struct plan_place){PLAN_MINE, 0});
+    blocks_of_parent(&plan, &tree, PLAN_RECEIVE);
+    wait_for_all(&plan);
+    blocks_of_children(&plan, &tree, PLAN_SEND);
+    blocks_of_node(&plan, &tree, PLAN_SEND);
+    copy(&plan, (struct plan_place){PLAN_MINE, own}, 0, (struct plan_place){PLAN_GOT, 0}, 0, 1, 1);
     wait_for_all(&plan);
     return plan;
 }

@@ -18,6 +18,8 @@ int64_t schedule_scratch(const struct coll_comm *comm, enum collective collectiv
     case COLL_IREDUCE: return 2 * bytes;
     case COLL_IALLREDUCE: return bytes;
     case COLL_IALLGATHER: return topology->in_order ? 0 : topology->ranks * bytes;
+    case COLL_IGATHER:
+    case COLL_ISCATTER: return topology->ranks * bytes;
     case COLL_IALLTOALL: return 2 * topology->most * (topology->ranks * bytes);
     default: return 0;
     }
@@ -117,10 +119,12 @@ static int message(struct schedule *schedule, const struct plan_step *step)
                         &schedule->request[schedule->under_way++]);
 }
 
-/* Rows of blocks; in place a block may be where it is to be. */
+/* Rows of blocks; in place a block may be where it is to be, and a root gets none of its own. */
 static void copy(const struct schedule *schedule, const struct plan_step *step)
 {
     const int64_t bytes = schedule->call.bytes;
+    if (step->to.where == PLAN_GOT && schedule->call.receive == NULL)
+        return;
     const char *from = memory(schedule, step->place);
     char *to = memory(schedule, step->to);
     for (int row = 0; row < step->rows; row++, from += step->stride * bytes, to += step->to_stride * bytes)

@@ -56,8 +56,9 @@ static void meet(enum way way, MPI_Comm comm, MPI_Win window)
     }
 }
 
-enum { LENGTH = 3000, KINDS = 6, RANKS_MOST = 16, BLOCK = LENGTH / RANKS_MOST };
-static double mine[LENGTH], sums[LENGTH], reduced[LENGTH], spread[LENGTH], gathered[LENGTH];
+enum { LENGTH = 3000, KINDS = 8, RANKS_MOST = 16, BLOCK = LENGTH / RANKS_MOST };
+static double mine[LENGTH], sums[LENGTH], reduced[LENGTH], spread[LENGTH], gathered[LENGTH], collected[LENGTH],
+    part[LENGTH];
 static int blocks[LENGTH]; /* of an alltoall in place */
 
 static void fill(int round, int root)
@@ -65,7 +66,7 @@ static void fill(int round, int root)
     for (int i = 0; i < LENGTH; i++) {
         mine[i] = rank + i + round;
         spread[i] = rank == root ? i - round : -1;
-        sums[i] = reduced[i] = gathered[i] = -1;
+        sums[i] = reduced[i] = gathered[i] = collected[i] = part[i] = -1;
         blocks[i] = 10000 * rank + i + round;
     }
 }
@@ -86,6 +87,10 @@ static void make(MPI_Request *requests, int length, int root, MPI_Comm comm)
     MPI_Allgather_init(mine, block_of(length), MPI_DOUBLE, gathered, block_of(length), MPI_DOUBLE, comm, none,
                        &requests[4]);
     MPI_Alltoall_init(MPI_IN_PLACE, 0, MPI_INT, blocks, block_of(length), MPI_INT, comm, none, &requests[5]);
+    MPI_Gather_init(mine, block_of(length), MPI_DOUBLE, collected, block_of(length), MPI_DOUBLE, root, comm, none,
+                    &requests[6]);
+    MPI_Scatter_init(mine, block_of(length), MPI_DOUBLE, part, block_of(length), MPI_DOUBLE, root, comm, none,
+                     &requests[7]);
 }
 #else
 static void make(MPI_Request *requests, int length, int root, MPI_Comm comm)
@@ -128,6 +133,8 @@ static void one(enum way way, int round, int root, MPI_Comm comm, MPI_Win window
         MPI_Ibarrier(comm, &requests[3]);
         MPI_Iallgather(mine, block, MPI_DOUBLE, gathered, block, MPI_DOUBLE, comm, &requests[4]);
         MPI_Ialltoall(MPI_IN_PLACE, 0, MPI_INT, blocks, block, MPI_INT, comm, &requests[5]);
+        MPI_Igather(mine, block, MPI_DOUBLE, collected, block, MPI_DOUBLE, root, comm, &requests[6]);
+        MPI_Iscatter(mine, block, MPI_DOUBLE, part, block, MPI_DOUBLE, root, comm, &requests[7]);
     }
     if (rank == 0)
         MPI_Waitall(KINDS, requests, MPI_STATUSES_IGNORE);
@@ -143,7 +150,10 @@ static void one(enum way way, int round, int root, MPI_Comm comm, MPI_Win window
         expect(reduced[i] == (rank == root ? ranks - 1 + i + round : -1), "the greatest", round);
     }
     for (int i = 0; i < block * ranks; i++) {
-        expect(gathered[i] == i / block + i % block + round, "what was gathered", round);
+        const double of_block = i / block + i % block + round;
+        expect(gathered[i] == of_block, "what was gathered", round);
+        expect(collected[i] == (rank == root ? of_block : -1), "what the root gathered", round);
+        expect(part[i] == (i < block ? root + rank * block + i + round : -1), "what was scattered", round);
         expect(blocks[i] == 10000 * (i / block) + rank * block + i % block + round, "a block", round);
     }
 }

@@ -13,7 +13,7 @@
 enum { REQUESTS = 33, KINDS = 11, STARTS = 6, SHORT = 24, RANKS_MOST = 16 };
 enum { ALLREDUCE, BCAST, ALLGATHER, BARRIER, SCAN, GATHER, REDUCE, ALLTOALL, SCATTER, EXSCAN, REDUCE_SCATTER };
 
-static const int kinds_over_nodes[] = {ALLREDUCE, BCAST, BARRIER, REDUCE, ALLGATHER, ALLTOALL};
+static const int kinds_over_nodes[] = {ALLREDUCE, BCAST, BARRIER, REDUCE, ALLGATHER, ALLTOALL, GATHER, SCATTER};
 
 static int rank, ranks, wrong, over_nodes;
 static int
@@ -52,7 +52,7 @@ static void make(struct one *one, MPI_Request *request, int number, int longest,
     const MPI_Info none = MPI_INFO_NULL;
     int count = 1 + (int)(next_of(&shared_chance) % (next_of(&shared_chance) % 5 == 0 ? (unsigned)longest : SHORT));
     *one = (struct one){
-        .kind = over_nodes ? kinds_over_nodes[number % 6] : number % KINDS, .count = count, .number = number % 1000};
+        .kind = over_nodes ? kinds_over_nodes[number % 8] : number % KINDS, .count = count, .number = number % 1000};
     one->root = (int)(next_of(&shared_chance) % (unsigned)ranks);
     one->in_place = one->kind == ALLREDUCE && next_of(&own_chance) % 2;
     one->gap =
