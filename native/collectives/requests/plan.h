@@ -69,6 +69,9 @@ void plan_down_node(struct plan *plan, const struct topology *topology, int bloc
 
 /* plan_blocks.c. */
 struct plan plan_allgather(const struct topology *topology);
+enum {
+    PLAN_ALLTOALL_NODES = 4096
+}; /* three steps for each: of more nodes it would be longer than what a call may take */
 struct plan plan_alltoall(const struct topology *topology);
 struct plan plan_gather(const struct topology *topology, int root);
 struct plan plan_scatter(const struct topology *topology, int root);

@@ -8,7 +8,8 @@
 
 bool schedule_applies(const struct coll_comm *comm, enum collective collective, const struct shape *shape)
 {
-    return comm->topology.nodes > 1 && plan_is_there(collective) && shape->commutative && !shape->ordered;
+    return comm->topology.nodes > 1 && plan_is_there(collective) && shape->commutative && !shape->ordered &&
+           (collective != COLL_IALLTOALL || comm->topology.nodes <= PLAN_ALLTOALL_NODES);
 }
 
 int64_t schedule_scratch(const struct coll_comm *comm, enum collective collective, int64_t bytes)
