@@ -131,6 +131,9 @@ def test_nonblocking_calls_that_are_too_long_for_ours_are_the_mpis() -> None:
     for collective, size in (("iallreduce", 32769), ("ialltoall", 8193)):
         (note,) = lookup(made, collective, 1, 4, size).notes
         assert note.endswith("a rank gives at most 32 KiB, so the MPI serves this one")
+    over_nodes = rule("iallreduce", 0, None, {"coll": "unisono", "algorithm": "leader"}, sizes=(8, 1 << 20))
+    made = tuning(plan(2, 2, {"preload": "unisono"}, {"iallreduce": 1.6}, (over_nodes,)))
+    assert lookup(made, "iallreduce", 2, 2, 1 << 20).notes == ()
 
 
 def test_a_collective_that_was_not_measured() -> None:

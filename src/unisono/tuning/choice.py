@@ -12,7 +12,7 @@ from unisono.core.errors import UserError
 from unisono.core.interval import Interval
 from unisono.core.language import N_, _
 from unisono.core.sizes import format_size
-from unisono.core.vocabulary import POSTED_MOST, WITH_REQUEST, Setting, blocking, is_ours
+from unisono.core.vocabulary import POSTED_MOST, Setting, blocking, is_ours
 from unisono.tuning import choosing
 from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import Plan, Rule
@@ -184,7 +184,7 @@ def lookup(
         )
         notes.append(sentence.format(collective=collective))
         rule = None
-    if rule is not None and is_ours(rule.call) and collective in WITH_REQUEST:
+    if rule is not None and is_ours(rule.call) and rule.call.get("algorithm") == "posted":
         notes += _too_long(collective, size, nodes * ppn)
     return Lookup(collective, nodes, ppn, size, plan, rule, tuple(notes), tuning.simulated)
 
