@@ -156,8 +156,8 @@ static bool may_reorder(MPI_Op op)
 
 const struct implementation *libnbc_hold(MPI_Comm comm, enum collective collective, int64_t bytes, MPI_Op op)
 {
-    /* Nobody knows in which order it sums. */
-    if (!is_wanted || bytes < 0 || (collective_reduces(collective) && job.reproducible != REPRODUCIBLE_NOT))
+    /* Nobody knows in which order it sums. Of no bytes, Open MPI 5.0.11's chain of bcast divides by the size of the type. */
+    if (!is_wanted || bytes <= 0 || (collective_reduces(collective) && job.reproducible != REPRODUCIBLE_NOT))
         return NULL;
     const struct comm_state *state = placed(comm);
     const struct implementation *one = state != NULL ? chosen_for(state, collective, bytes) : NULL;
