@@ -116,20 +116,22 @@ static double share_cells(struct coll_comm *comm, void *room, int64_t bytes)
 }
 
 /* Of ranks that share CPUs: a byte of a long message, and of shorter ones, which the caches next to a core hold. What they wait for
-   one another shows in messages of a few bytes. A difference that is lost among these waits is none. */
+   one another shows in messages of a few bytes. A difference that is lost among these waits is none. All ranks take part in all of
+   it, whatever each of them finds. */
 static void measure_bytes(struct coll_comm *comm, void *room, struct costs *costs)
 {
     const int64_t most = comm->node->cell_bytes < COSTS_LONG ? comm->node->cell_bytes : COSTS_LONG;
+    const bool has_shorter = most > costs_shorter[COSTS_SHORTER - 1];
     const double waits = middle(share_cells, comm, room, sizeof waits);
-    double byte = (middle(share_cells, comm, room, most) - waits) / (double)most;
+    double byte = (middle(share_cells, comm, room, most) - waits) / (double)most, shorter[COSTS_SHORTER] = {0};
+    for (int i = 0; i < COSTS_SHORTER && has_shorter; i++)
+        shorter[i] = (middle(share_cells, comm, room, costs_shorter[i]) - waits) / (double)costs_shorter[i];
     if (byte <= 0)
         return;
     costs->node_byte = byte;
-    costs->has_shorter = most > costs_shorter[COSTS_SHORTER - 1];
-    for (int i = COSTS_SHORTER - 1; i >= 0 && costs->has_shorter; i--) {
-        double shorter = (middle(share_cells, comm, room, costs_shorter[i]) - waits) / (double)costs_shorter[i];
-        byte = costs->shorter[i] = fmin(byte, fmax(shorter, 0));
-    }
+    costs->has_shorter = has_shorter;
+    for (int i = COSTS_SHORTER - 1; i >= 0; i--)
+        byte = costs->shorter[i] = fmin(byte, fmax(shorter[i], 0));
 }
 
 /* Between the first ranks of the first node and of `other`. */

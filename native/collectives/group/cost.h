@@ -3,8 +3,6 @@
 #ifndef UNISONO_GROUP_COST_H
 #define UNISONO_GROUP_COST_H
 
-#include <math.h>
-
 #include "../collectives.h"
 
 /* ceil(log(n) / log(radix)) */
@@ -16,7 +14,7 @@ static inline int cost_levels(int n, int radix)
     return levels;
 }
 
-/* node_byte of messages of so many bytes: as it was measured, and between two measured sizes in proportion to the logarithm. */
+/* node_byte of messages of so many bytes: as it was measured, and between two measured sizes in proportion. */
 static inline double cost_byte(const struct costs *costs, int64_t bytes)
 {
     double below = costs->has_shorter ? costs->shorter[0] : costs->node_byte;
@@ -25,7 +23,7 @@ static inline double cost_byte(const struct costs *costs, int64_t bytes)
         const int64_t to = i < COSTS_SHORTER ? costs_shorter[i] : COSTS_LONG;
         const double above = i < COSTS_SHORTER ? costs->shorter[i] : costs->node_byte;
         if (bytes < to)
-            return below + (above - below) * log2((double)bytes / (double)from) / log2((double)to / (double)from);
+            return below + (above - below) * (double)(bytes - from) / (double)(to - from);
         below = above, from = to;
     }
     return below;
