@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node/bcast.h"
 #include "node/cells.h"
 #include "node/meet.h"
 #include "node/node.h"
@@ -117,13 +118,18 @@ static double share_cells(struct coll_comm *comm, void *room, int64_t bytes)
 
 /* Of ranks that share CPUs: a byte of a long message, and of shorter ones, which the caches next to a core hold. What they wait for
    one another shows in messages of a few bytes. A difference that is lost among these waits is none. All ranks take part in all of
-   it, whatever each of them finds. */
+   it, whatever each of them finds; but where to wait for one another takes long, copies do not matter. */
 static void measure_bytes(struct coll_comm *comm, void *room, struct costs *costs)
 {
+    const double long_wait = 1e-3;
     const int64_t most = comm->node->cell_bytes < COSTS_LONG ? comm->node->cell_bytes : COSTS_LONG;
-    const bool has_shorter = most > costs_shorter[COSTS_SHORTER - 1];
-    const double waits = middle(share_cells, comm, room, sizeof waits);
-    double byte = (middle(share_cells, comm, room, most) - waits) / (double)most, shorter[COSTS_SHORTER] = {0};
+    double waits = costs->node_wait, shorter[COSTS_SHORTER] = {0};
+    if (node_bcast_inline(comm, 0, &waits, sizeof waits) != MPI_SUCCESS)
+        return;
+    const bool has_shorter = waits < long_wait && most > costs_shorter[COSTS_SHORTER - 1];
+    if (has_shorter)
+        waits = middle(share_cells, comm, room, sizeof waits);
+    double byte = (middle(share_cells, comm, room, most) - waits) / (double)most;
     for (int i = 0; i < COSTS_SHORTER && has_shorter; i++)
         shorter[i] = (middle(share_cells, comm, room, costs_shorter[i]) - waits) / (double)costs_shorter[i];
     if (byte <= 0)
