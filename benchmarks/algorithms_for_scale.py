@@ -25,12 +25,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import geometric_mean
-from typing import NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from unisono.core.errors import LaunchError
 from unisono.core.sizes import format_size
 from unisono.simulate.files import platform as read_platform
 from unisono.simulate.platforms import Number, Platform
+from unisono.simulate.programs import unavailable
 from unisono.simulate.run import Run
 from unisono.simulate.winners import Winners, draw
 
@@ -242,7 +243,21 @@ def _table(rows: list[Row], collective: str) -> list[str]:
     return [*lines, *(f"| {name} | {' | '.join(line.get(s, '') for s in sizes)} |" for name, line in cells.items()), ""]
 
 
-def _keep(path: Path, rows: list[Row]) -> None:
+def read_kept(parser: argparse.ArgumentParser, path: Path, *, simulates: bool) -> list[Any]:
+    """The rows of --keep, none where there is no such file. What is wrong ends the program before anything is
+    simulated: no folder, a file of something else, no SimGrid."""
+    if not path.parent.is_dir():
+        parser.error(f"--keep {path}: there is no folder {path.parent}")
+    missing = unavailable() if simulates else None
+    if missing is not None:
+        parser.error(missing)
+    try:
+        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    except (OSError, ValueError) as error:
+        parser.error(f"--keep {path}: not a file of rows, one JSON object a line ({error})")
+
+
+def keep(path: Path, rows: Sequence[Any]) -> None:
     """Whole or not at all: a run that is killed, or a full disk, leaves what was there, hours of simulations."""
     part = path.with_name(f"{path.name}.part")
     part.write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -338,9 +353,11 @@ def main() -> None:
         "--simgrid", action="append", default=[], metavar="OPTION", help="also for smpirun: --simgrid=--cfg=..."
     )
     given = parser.parse_args()
-    if not given.keep.parent.is_dir():
-        parser.error(f"--keep {given.keep}: there is no folder {given.keep.parent}")
-    rows: list[Row] = [json.loads(line) for line in given.keep.read_text().splitlines()] if given.keep.exists() else []
+    known = {name for names in (*NEW.values(), *OLD.values()) for name in names}
+    for name in given.algorithm:
+        if name not in known:
+            parser.error(f"--algorithm {name}: not one of {', '.join(sorted(known))}")
+    rows: list[Row] = read_kept(parser, given.keep, simulates=not given.markdown)
     for platform, ppn, collective, sizes in () if given.markdown or given.models else cases():
         key = (platform.name, platform.nodes, ppn, collective)
         kept = [row for row in rows if (row["machine"], row["nodes"], row["ppn"], row["collective"]) == key]
@@ -354,10 +371,10 @@ def main() -> None:
         found = one(platform, ppn, collective, sizes, given.deadline, kept, given.simgrid, given.algorithm)
         at = rows.index(kept[0]) if kept else len(rows)
         rows = [*rows[:at], *found, *(row for row in rows[at:] if row not in kept)]
-        _keep(given.keep, rows)
+        keep(given.keep, rows)
     if given.models:
         ask_models(rows)
-        _keep(given.keep, rows)
+        keep(given.keep, rows)
     if given.picture:
         given.picture.write_text(_picture(rows))
     print(markdown([row for row in rows if given.least <= row["nodes"] * row["ppn"] <= given.most]))

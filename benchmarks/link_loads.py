@@ -12,13 +12,12 @@ fullest node.
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 from typing import TypedDict
 
-from algorithms_for_scale import NEW, OLD, machine_of
+from algorithms_for_scale import NEW, OLD, keep, machine_of, read_kept
 
 from unisono.core.errors import LaunchError
 from unisono.core.sizes import format_size
@@ -92,12 +91,6 @@ def _cell(loads: tuple[float, float] | None) -> str:
     return "-" if loads is None else f"{loads[0]:,.0f} ({loads[1]:,.0f})"
 
 
-def _keep(path: Path, rows: list[Row]) -> None:
-    part = path.with_name(f"{path.name}.part")
-    part.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    part.replace(path)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--keep", type=Path, required=True, metavar="FILE.jsonl")
@@ -108,14 +101,14 @@ def main() -> None:
     parser.add_argument("--deadline", type=float, default=400.0, metavar="S", help="for a collective on a machine")
     parser.add_argument("--collective", choices=COLLECTIVES, action="append", metavar="NAME", help="these alone")
     given = parser.parse_args()
-    rows: list[Row] = [json.loads(line) for line in given.keep.read_text().splitlines()] if given.keep.exists() else []
+    rows: list[Row] = read_kept(parser, given.keep, simulates=not given.markdown)
     for machine, collective in () if given.markdown else product(MACHINES, given.collective or COLLECTIVES):
         empty = Row(machine=machine, nodes=given.nodes, ppn=given.ppn, collective=collective, size=given.size, loads={})
         row = row_of(rows, empty)
         names = [name for name in names_of(collective) if name not in row["loads"]]
         if names:
             count(row, names, given.deadline)
-            _keep(given.keep, rows)
+            keep(given.keep, rows)
     print(markdown(rows))
 
 

@@ -338,9 +338,15 @@ bool trial_start(struct coll_comm *world)
     if (PMPI_Bcast(&trial_found, sizeof trial_found, MPI_BYTE, 0, world->comm) != MPI_SUCCESS)
         return false;
     if (trial_found.starts > 0) {
-        /* Ranks may be bound otherwise this time: how long they take to meet is what was measured now. */
+        /* Ranks may be bound otherwise this time: how long they take to meet is what was measured now. What the file has of several nodes,
+           or of ranks that share CPUs, is nothing. */
         memcpy(trial_found.costs.meet, world->costs.meet, sizeof world->costs.meet);
+        memcpy(trial_found.costs.shorter, world->costs.shorter, sizeof world->costs.shorter);
         trial_found.costs.meet_more = world->costs.meet_more;
+        trial_found.costs.fabric_near = world->costs.fabric_near;
+        trial_found.costs.sharing = world->costs.sharing;
+        trial_found.costs.has_sharing = world->costs.has_sharing;
+        trial_found.costs.has_shorter = world->costs.has_shorter;
         world->costs = trial_found.costs;
     }
     if (trial_found.starts >= TRIAL_STARTS)

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import os
+import signal
+import time
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -9,7 +12,7 @@ from unisono.core.errors import UserError
 from unisono.simulate import files
 from unisono.simulate.files import names, platform, text
 from unisono.simulate.platforms import Number, near_cube
-from unisono.simulate.run import Result, Run, read
+from unisono.simulate.run import Result, Run, output_of, read
 
 FX10 = platform("fx10")
 
@@ -116,6 +119,33 @@ def test_the_command_line(tmp_path: Path) -> None:
     assert argv[-8:] == ["time", "2000000000", "1e-07", "2.11111e-06:1e-06", "5e+09", "0", "alltoall", "smpi,direct"]
     alone = Run(FX10, 2, "alltoall", ["direct"], [8], shared=False).argv(tmp_path)
     assert alone[-6] == "0"
+
+
+def test_a_simulation_that_is_interrupted_ends(tmp_path: Path) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    told = tmp_path / "pids"
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 1.0)
+        with pytest.raises(KeyboardInterrupt):
+            output_of(["sh", "-c", f"sleep 60 & echo $$ $! > {told}; wait"], os.environ, tmp_path, 50)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    end = time.monotonic() + 20
+    pids = [int(pid) for pid in told.read_text().split()]
+    while any(_runs(pid) for pid in pids) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not [pid for pid in pids if _runs(pid)]
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
 
 
 def test_what_the_program_prints() -> None:

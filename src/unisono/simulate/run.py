@@ -160,6 +160,9 @@ def output_of(argv: list[str], env: Mapping[str, str], folder: Path, deadline: f
             ) from None
         finally:
             _running.discard(process.pid)
+            if process.returncode is None:  # a Ctrl-C reaches the caller alone, as this has a session of its own
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
     if process.returncode:
         last = (stderr.strip().splitlines() or [N_("no word")])[-1]
         raise LaunchError(
