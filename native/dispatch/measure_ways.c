@@ -18,7 +18,8 @@ static const int64_t sizes[SIZES] = {512, 4 << 10, 16 << 10, 64 << 10};
 /* Behind the ways of cells those of trade.h. */
 enum { TRADED = CELL_WAYS, FETCHED, MEASURED };
 
-/* Another way must be so much quicker than CELLS_SOON, or noise would choose. */
+/* Another way must be so much quicker than CELLS_SOON, or noise would choose; and so much than CELLS_OWNED and a trade, which use
+ * few lines: a program has other things for its caches to hold, too. */
 static const double worth = 0.85;
 
 static enum cell_trade trade_of(int way)
@@ -43,10 +44,11 @@ static void pass_piece(struct coll_comm *comm, char *room, int64_t bytes, int wa
     const int neighbour = (node->rank + 1) % node->ranks;
     const uint64_t step = node_steps(node, 1);
     cell_room(comm, step);
-    copy_piece(cell_place(node, node->rank, step, bytes, (enum cell_way)way), room, bytes, way == CELLS_PAST);
+    cell_write(cell_place(node, node->rank, step, bytes, (enum cell_way)way), room, bytes, (enum cell_way)way);
     line_post(node, step);
     line_wait(comm, neighbour, step);
-    memcpy(room + bytes, cell_place(node, neighbour, step, bytes, (enum cell_way)way), (size_t)bytes);
+    cell_read(room + bytes, cell_place(node, neighbour, step, bytes, (enum cell_way)way), bytes, (enum cell_way)way,
+              false);
     node_pass(node, step + 1);
     line_prepare(node);
     memory_prepare(cell_place(node, node->rank, node->step, bytes, (enum cell_way)way), bytes);
@@ -72,16 +74,24 @@ static double seconds_of(struct coll_comm *comm, char *room, int64_t bytes, int 
 }
 
 static double slowest[SIZES][MEASURED]; /* seconds; 0: not measured */
-static const char *const words[MEASURED] = {"soon", "late", "past", "traded", "fetched"};
+static const char *const words[MEASURED] = {"soon", "late", "past", "owned", "traded", "fetched"};
 
-static enum cell_way best_way(int size)
+static bool owns(int size)
 {
+    return slowest[size][CELLS_OWNED] < worth * slowest[size][CELLS_SOON];
+}
+
+static enum cell_way best_way(int size, bool one_reader)
+{
+    const double *seconds = slowest[size];
     enum cell_way best = CELLS_SOON;
-    double least = worth * slowest[size][CELLS_SOON];
-    for (enum cell_way way = CELLS_LATE; way < CELL_WAYS; way++)
-        if (slowest[size][way] < least) {
+    if (one_reader && owns(size))
+        best = CELLS_OWNED;
+    double least = worth * seconds[best];
+    for (enum cell_way way = CELLS_LATE; way <= CELLS_PAST; way++)
+        if (seconds[way] < least) {
             best = way;
-            least = slowest[size][way];
+            least = seconds[way];
         }
     return best;
 }
@@ -89,8 +99,17 @@ static enum cell_way best_way(int size)
 static enum cell_trade best_trade(int size, enum cell_way way)
 {
     const int traded = slowest[size][FETCHED] < worth * slowest[size][TRADED] ? FETCHED : TRADED;
-    const bool trades = slowest[size][traded] > 0 && slowest[size][traded] < slowest[size][way];
+    const bool trades = slowest[size][traded] > 0 && worth * slowest[size][traded] < slowest[size][way];
     return trades ? trade_of(traded) : TRADE_NOT;
+}
+
+/* What is SHORT goes to other places in no case, and what several ranks read is nobody's own. */
+static void set_way(int power, bool one_reader, enum cell_way way)
+{
+    const bool is_short = INT64_C(1) << power < SHORT;
+    if (way == CELLS_OWNED ? !one_reader : is_short)
+        way = CELLS_SOON;
+    cell_ways[one_reader][power - CELL_WAYS_FROM] = (unsigned char)way;
 }
 
 static void choose(void)
@@ -100,10 +119,10 @@ static void choose(void)
         int size = bytes < SHORT ? 0 : 1;
         while (size > 0 && size + 1 < SIZES && sizes[size + 1] <= bytes && slowest[size + 1][CELLS_SOON] > 0)
             size++;
-        const enum cell_way way = power < CELL_WAYS_FROM ? CELLS_SOON : best_way(size);
-        if (power >= CELL_WAYS_FROM)
-            cell_ways[power - CELL_WAYS_FROM] = (unsigned char)way;
-        cell_trades[power - CELL_TRADES_FROM] = (unsigned char)best_trade(size, way);
+        for (int one = 0; one < 2; one++)
+            set_way(power, one, best_way(size, one));
+        cell_owns[power - CELL_TRADES_FROM] = owns(size);
+        cell_trades[power - CELL_TRADES_FROM] = (unsigned char)best_trade(size, cell_way(bytes, true));
     }
 }
 
@@ -116,14 +135,18 @@ static bool is_given(void)
         return false;
     for (int way = 0; way < MEASURED; way++)
         if (strcmp(text, words[way]) == 0) {
-            memset(cell_ways, way < CELL_WAYS ? way : CELLS_SOON, sizeof cell_ways);
+            for (int power = CELL_WAYS_FROM; power <= CELL_WAYS_TO; power++)
+                for (int one = 0; one < 2; one++)
+                    set_way(power, one, way < CELL_WAYS ? (enum cell_way)way : CELLS_SOON);
             set_trades(way);
+            memset(cell_owns, way >= CELLS_OWNED, sizeof cell_owns);
             cell_ways_set_late();
             return true;
         }
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0)
-        fprintf(stderr, "unisono: UNISONO_CELLS: %s is none of soon, late, past, traded and fetched; it is measured\n",
+        fprintf(stderr,
+                "unisono: UNISONO_CELLS: %s is none of soon, late, past, owned, traded and fetched; it is measured\n",
                 text);
     return false;
 }
@@ -175,7 +198,8 @@ void measure_ways_print(void)
         for (int way = 0; way < MEASURED && slowest[size][way] > 0; way++)
             fprintf(stderr, " %s %.2f us,", words[way], slowest[size][way] / us);
         const enum cell_trade trade = cell_trade(sizes[size]);
-        fprintf(stderr, " taken: %s%s\n", words[cell_way(sizes[size])],
+        fprintf(stderr, " taken: %s, of one reader %s%s\n", words[cell_way(sizes[size], false)],
+                words[cell_way(sizes[size], true)],
                 trade == TRADE_NOT    ? ""
                 : trade == TRADE_READ ? ", traded by two ranks"
                                       : ", fetched by two ranks");

@@ -69,7 +69,7 @@ static void read_piece(struct coll_comm *comm, uint64_t step, int from, char *to
     if (bytes <= LINE_ROOM)
         memcpy(to, line->payload, (size_t)bytes);
     else
-        copy_piece(to + offset, cell_piece_of(node, from, step, place), piece, streaming);
+        cell_read(to + offset, cell_piece_of(node, from, step, place), piece, node->way, streaming);
 }
 
 int node_allgather_cells(struct coll_comm *comm, const void *send, void *receive, int64_t each, const int64_t *bytes,

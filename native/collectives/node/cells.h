@@ -170,7 +170,7 @@ static inline unsigned char *cell_piece_of(const struct node *node, int local, u
 /* A phase begins in which no rank writes a message of more than so many bytes: the same number on all of them. */
 static inline void cells_begin(struct node *node, int64_t bytes)
 {
-    node->way = cell_way_of(bytes, node->cell_bytes);
+    node->way = cell_way_of(bytes, node->cell_bytes, node->ranks == 2);
 }
 
 /* Room for pieces of a message whose longest part has so many bytes: whole lines, at most a cell. */

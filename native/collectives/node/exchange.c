@@ -47,7 +47,7 @@ static bool send_piece(struct state *state, int to)
     const char *from = state->send + pair->at_out;
     struct pair_line *line = pair_line(pair);
     int64_t piece = pair->left_out;
-    const enum cell_way how = cell_way_of(pair->left_out, pairs->cell_bytes);
+    const enum cell_way how = cell_way_of(pair->left_out, pairs->cell_bytes, true);
     enum way way = exchange_way(piece, pairs->slot_bytes, state->pull_from);
     if (way == WAY_INLINE)
         memcpy(line->payload, from, (size_t)piece);
@@ -85,11 +85,12 @@ static bool receive_piece(struct state *state, int from)
         return false;
     char *to = state->receive + pair->at_in;
     int64_t piece = pair->left_in;
+    const enum cell_way how = cell_way_of(pair->left_in, pairs->cell_bytes, true);
     enum way way = exchange_way(piece, pairs->slot_bytes, state->pull_from);
     if (way == WAY_INLINE)
         memcpy(to, line->payload, (size_t)piece);
     else if (way == WAY_SLOT)
-        memcpy(to, pair_slot(pairs, from, state->comm->node->rank, pair->received), (size_t)piece);
+        cell_read(to, pair_slot(pairs, from, state->comm->node->rank, pair->received), piece, how, false);
     else if (way == WAY_PULL) {
         uint64_t address;
         memcpy(&address, line->payload, sizeof address);
@@ -99,7 +100,7 @@ static bool receive_piece(struct state *state, int from)
         struct pair_place place;
         memcpy(&place, line->payload, sizeof place);
         piece = piece_of(pairs, pair->left_in);
-        copy_piece(to, pair_cell(pairs, from, place), piece, state->streaming);
+        cell_read(to, pair_cell(pairs, from, place), piece, how, state->streaming);
     }
     pair_take(pair);
     pair->at_in += piece;

@@ -94,6 +94,9 @@ static void combine_parts(const struct work *work, uint64_t step, int64_t from, 
             work->reduction->combine(work->reduction, left, right, receive + from, count);
         left = local > 0 ? receive + from : right;
     }
+    if (node->ranks == 2)
+        cell_has_read(cell_piece_of(node, 1 - node->rank, step, part * 2) + node->rank * part,
+                      count * work->reduction->element, node->way);
     node_pass(node, step + 1);
 }
 

@@ -90,6 +90,8 @@ int node_scan_cells(struct coll_comm *comm, const void *send, void *receive, int
             left = combine_next(reduction, left, next, result, piece);
         }
         settle(left, result, piece * element);
+        if (node->rank > 0)
+            cell_has_read(cell_piece_of(node, 0, step, bytes), piece * element, node->way);
         node_pass(node, step + 1);
     }
     if (posts)

@@ -94,8 +94,8 @@ static void collect(const struct work *work, int64_t chunk)
         int64_t at = slices->which == SLICES_OWN ? before(work, chunk) * work->element : place(work, local, chunk);
         if (i > 0)
             line_wait(work->comm, local, step);
-        copy_piece((char *)slices->receive + at, cell_piece_of(node, local, step, work->chunk),
-                   within(work, local, chunk) * work->element, work->streaming);
+        cell_read((char *)slices->receive + at, cell_piece_of(node, local, step, work->chunk),
+                  within(work, local, chunk) * work->element, i > 0 ? node->way : CELLS_SOON, work->streaming);
     }
     node_pass(node, step + 1);
 }

@@ -12,6 +12,7 @@ struct work {
     struct coll_comm *comm;
     const struct trade *trade;
     enum cell_trade way;
+    bool owns;
     int64_t piece, pieces; /* bytes of each but the last; how many */
     uint64_t step;         /* of the first */
     uint64_t before[TRADE_PLACES];
@@ -99,6 +100,9 @@ static void take(const struct work *work, int64_t number)
     fetch(from, least(fetches ? part : BEGIN, bytes));
     if (number + 1 < work->pieces)
         line_expect(node, other, step + 1);
+    /* What is not written next by this rank, which sends less, is by the other: of calls like this one behind one another. */
+    const int64_t next = number + TRADE_PLACES < work->pieces ? number + TRADE_PLACES : number % TRADE_PLACES;
+    const int64_t kept = work->owns ? within(work, trade->out, next) : bytes;
     for (int64_t done = 0; done < bytes; done += part) {
         const int64_t now = least(part, bytes - done);
         if (fetches)
@@ -108,6 +112,8 @@ static void take(const struct work *work, int64_t number)
         else
             copy_piece(trade->receive + at + done, from + done, now, trade->streaming);
     }
+    if (kept < bytes)
+        cell_own(from + kept, bytes - kept);
 }
 
 int node_trade(struct coll_comm *comm, const struct trade *trade)
@@ -115,7 +121,8 @@ int node_trade(struct coll_comm *comm, const struct trade *trade)
     struct node *node = comm->node;
     const int64_t most = trade->out > trade->in ? trade->out : trade->in, room = node->cells->trade_bytes;
     const int64_t element = trade->reduction == NULL ? 1 : trade->reduction->element, piece = room / element * element;
-    struct work work = {comm, trade, cell_trade(most), piece, (most + piece - 1) / piece, 0, {0}};
+    struct work work = {comm, trade, cell_trade(most), cell_trade_owns(most), piece, (most + piece - 1) / piece,
+                        0,    {0}};
     work.step = node_steps(node, (uint64_t)work.pieces);
     memcpy(work.before, node->cells->trades, sizeof work.before);
     for (int64_t place = 0; place < TRADE_PLACES; place++)
