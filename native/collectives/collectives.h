@@ -89,7 +89,7 @@ struct node;  /* the node transport: node/node.h */
 struct peers; /* what it has in common with communicators of the same ranks: peers.h */
 
 /* Seconds; measured by the study, in the rules, or what is usual. node_byte: to copy a byte that another rank of the node has
- * just written, while all do; fabric_latency: to send to a node, on average over those 1, 2, 4 ... further on; fabric_near: to a neighbour; 0: the same;
+ * just written, while all do; combine_byte: to combine a byte of what has come with one's own; 0: as long as to copy it; fabric_latency: to send to a node, on average over those 1, 2, 4 ... further on; fabric_near: to a neighbour; 0: the same;
  * fabric_byte: to send a byte, by one rank of a node; fabric_message: for each short message more that a
  * rank sends and receives at once. pull_call, pull_byte: to begin reading in another rank's own memory, and for each byte
  * (node/pull.h). node_wait: until the ranks of a node that share CPUs have all had theirs; 0: not known, or each has its own. meet: until
@@ -101,8 +101,8 @@ struct peers; /* what it has in common with communicators of the same ranks: pee
 enum { COSTS_SHORTER = 2, COSTS_LONG = 128 << 10 };
 static const int64_t costs_shorter[COSTS_SHORTER] = {8 << 10, 32 << 10};
 struct costs {
-    double node_latency, node_byte, fabric_latency, fabric_near, fabric_byte, fabric_message, pull_call, pull_byte,
-        node_wait;
+    double node_latency, node_byte, combine_byte, fabric_latency, fabric_near, fabric_byte, fabric_message, pull_call,
+        pull_byte, node_wait;
     double meet[LEVELS + 1], meet_more;
     bool has_sharing, has_shorter;
     double sharing;

@@ -10,6 +10,7 @@
 #include "node/node.h"
 #include "node/pull.h"
 #include "nonblocking.h"
+#include "reduction.h"
 #include "reserve.h"
 #include "comm_state.h"
 #include "trial.h"
@@ -140,6 +141,19 @@ static void measure_bytes(struct coll_comm *comm, void *room, struct costs *cost
         byte = costs->shorter[i] = fmin(byte, fmax(shorter[i], 0));
 }
 
+/* One vector into another, both in this core's caches, as of what has come between nodes. Of ranks that share CPUs it would be timed
+ * with the turns of others. */
+static double combine(struct coll_comm *comm, void *room, int64_t bytes)
+{
+    struct reduction sum;
+    (void)comm;
+    if (!reduction_set(&sum, MPI_DOUBLE, MPI_SUM))
+        return 0;
+    double *mine = room, *came = (double *)(void *)((char *)room + bytes), start = PMPI_Wtime();
+    sum.combine(&sum, came, mine, mine, bytes / sum.element);
+    return PMPI_Wtime() - start;
+}
+
 /* Between the first ranks of the first node and of `other`. */
 static int other = 1;
 
@@ -240,6 +254,10 @@ static void measure(struct coll_comm *comm, void *room, struct costs *costs)
             costs->fabric_byte = fmax(costs->fabric_byte, 2 * costs->node_byte);
             costs->fabric_latency = fmax(costs->fabric_latency, fmax(costs->node_latency, costs->node_wait));
         }
+    }
+    if (!comm->crowded) {
+        memset(room, 0, 2 * COSTS_LONG);
+        costs->combine_byte = least(combine, comm, room, COSTS_LONG, LONG_ROUNDS) / COSTS_LONG;
     }
     pull_costs(costs);
     if (topology->nodes > 1 && topology->node < 2 && topology->local == 0) {

@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "failure.h"
+#include "node/copy.h"
 #include "node/node.h"
 #include "reduction.h"
 #include "trial.h"
 #include "trial_file.h"
 #include "trial_found.h"
+#include "trial_streams.h"
 #include "trial_time.h"
 
 static const int64_t usual_block = 128 << 10; /* of alltoallv, gatherv and scatterv */
@@ -349,6 +351,9 @@ bool trial_start(struct coll_comm *world)
         trial_found.costs.has_shorter = world->costs.has_shorter;
         world->costs = trial_found.costs;
     }
+    if (trial_found.streams == STREAMS_UNKNOWN)
+        trial_found.streams = (int32_t)trial_streams(world);
+    copy_stream_early(trial_found.streams == STREAMS_EARLY);
     if (trial_found.starts >= TRIAL_STARTS)
         return true;
     bool again_too = true;

@@ -6,7 +6,8 @@
  * what was found from a file (trial_file.h). As other processes and the host only ever add time, further starts try, those things first
  * for which no start had the time, until TRIAL_STARTS of them, the first included, have come to things that had been tried; of each time
  * the least counts. Of alltoallw, neighbourhoods, gather(v), scatter(v), reduce_scatter(_block), scan, exscan and nonblocking collectives the MPI
- * library's own is tried, too, and they are ours only where it was slower. On communicators of one node a model's time is
+ * library's own is tried, too, and they are ours only where it was slower. Where what is received goes past the caches
+ * (trial_streams.h) is tried by the first start alone. On communicators of one node a model's time is
  * multiplied by it. Over several nodes, and where ranks share CPUs, the models speak alone. */
 #ifndef UNISONO_TRIAL_H
 #define UNISONO_TRIAL_H
@@ -18,6 +19,7 @@ enum { TRIAL_SIZES = 8, TRIAL_ALGORITHMS = 320, TRIAL_STARTS = 3 };
 /* 0: not known. */
 struct trial {
     int32_t starts;     /* the first, and those that tried anything again */
+    int32_t streams;    /* enum trial_streams */
     struct costs costs; /* as the first of them measured them; the models' times are by these */
     /* Seconds of the quickest of ours, and of the MPI library's own where that is tried. */
     float ours[TRIAL_SIZES][COLLECTIVES_AT_ONCE], mpis[TRIAL_SIZES][COLLECTIVES_AT_ONCE];

@@ -14,6 +14,7 @@
 #include "agree.h"
 #include "agreement.h"
 #include "node/attach.h"
+#include "trial_streams.h"
 
 static const double days_most = 30;
 enum { PATH = 4096, KEY = MPI_MAX_LIBRARY_VERSION_STRING + 1024 };
@@ -100,8 +101,9 @@ static bool is_good(const struct trial *trial)
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (!isfinite(known[i]) || known[i] <= 0)
             return false;
-    return isfinite(costs->node_wait) && costs->node_wait >= 0 && trial->starts >= 1 && trial->starts <= TRIAL_STARTS &&
-           are_times(*trial->ours, TRIAL_SIZES * COLLECTIVES_AT_ONCE) &&
+    return isfinite(costs->node_wait) && costs->node_wait >= 0 && isfinite(costs->combine_byte) &&
+           costs->combine_byte >= 0 && trial->starts >= 1 && trial->starts <= TRIAL_STARTS && trial->streams >= 0 &&
+           trial->streams < STREAMS && are_times(*trial->ours, TRIAL_SIZES * COLLECTIVES_AT_ONCE) &&
            are_times(*trial->mpis, TRIAL_SIZES * COLLECTIVES_AT_ONCE) &&
            are_times(*trial->factor, TRIAL_SIZES * TRIAL_ALGORITHMS);
 }

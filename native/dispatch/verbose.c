@@ -105,6 +105,12 @@ void verbose_print(void)
             fprintf(stderr, " %.2f", job.costs.meet[depth] * 1e6);
         fprintf(stderr, " us; each further rank adds %.3f us\n", job.costs.meet_more * 1e6);
     }
+    if (job.has_costs && job.costs.combine_byte > 0)
+        fprintf(
+            stderr,
+            "unisono: 1 KiB that another rank has just written is copied in %.3f us; combined with one's own, where "
+            "both are at hand, in %.3f us\n",
+            job.costs.node_byte * 1024e6, job.costs.combine_byte * 1024e6);
     measure_ways_print();
     measure_pull_print();
     fprintf(stderr,

@@ -3,6 +3,7 @@
 
 #include "check.h"
 #include "collectives.h"
+#include "group/allreduce_nodes.h"
 #include "group/cost.h"
 
 static double of_byte(const struct coll_comm *comm, const struct shape *shape)
@@ -47,6 +48,17 @@ static void alike_where_they_do_not_or_nothing_is_known(void)
         CHECK(is_near(cost_of(false, &known, bytes), 8e-10) && is_near(cost_of(true, &other, bytes), 8e-10));
 }
 
+/* What was sent is combined at a rate of its own where that is known. */
+static void combining_as_it_was_measured(void)
+{
+    struct coll_comm comm = {.ranks = 8, .topology = {.nodes = 8, .most = 1}, .costs = {.node_byte = 8e-10}};
+    CHECK(is_near(cost_combine(&comm, 100), 8e-8));
+    const double as_a_copy = cost_ring(&comm, 8, 1e6);
+    comm.costs.combine_byte = 2e-10;
+    CHECK(is_near(cost_combine(&comm, 100), 2e-8));
+    CHECK(is_near(as_a_copy - cost_ring(&comm, 8, 1e6), 1e6 * 6e-10));
+}
+
 /* Messages that all ranks of a node send at once. */
 static void sharing_as_it_was_measured(void)
 {
@@ -81,6 +93,7 @@ int main(void)
 {
     by_length_where_ranks_share_cpus();
     alike_where_they_do_not_or_nothing_is_known();
+    combining_as_it_was_measured();
     sharing_as_it_was_measured();
     a_short_vector_does_not_wait_for_slices();
     return verdict();

@@ -10,7 +10,7 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     /* Everybody's part to everybody who combines it, and what was combined around a ring. */
     return 2 * cost_fabric_shared(comm, comm->ranks - 1, (double)shape->bytes * comm->topology.most * cost_away(comm)) +
-           (double)shape->bytes * comm->costs.node_byte;
+           cost_combine(comm, (double)shape->bytes);
 }
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)

@@ -10,7 +10,7 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     const double bytes = (double)shape->bytes;
-    return group_circulant_cost(comm, shape->bytes) + bytes * comm->costs.node_byte +
+    return group_circulant_cost(comm, shape->bytes) + cost_combine(comm, bytes) +
            cost_node(comm, bytes * comm->topology.most);
 }
 

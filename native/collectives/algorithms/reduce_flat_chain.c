@@ -11,7 +11,7 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     double bytes = (double)shape->bytes, piece = bytes < SEGMENT ? bytes : SEGMENT;
     int hops = comm->ranks - 2;
-    return cost_fabric(comm, hops + 1 + bytes / SEGMENT, hops * piece + bytes) + bytes * comm->costs.node_byte;
+    return cost_fabric(comm, hops + 1 + bytes / SEGMENT, hops * piece + bytes) + cost_combine(comm, bytes);
 }
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)

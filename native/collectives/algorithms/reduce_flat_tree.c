@@ -11,7 +11,7 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     int levels = cost_levels(comm->ranks, 2);
     double bytes = (double)shape->bytes;
-    return cost_fabric(comm, levels, levels * bytes) + levels * bytes * comm->costs.node_byte;
+    return cost_fabric(comm, levels, levels * bytes) + cost_combine(comm, levels * bytes);
 }
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)

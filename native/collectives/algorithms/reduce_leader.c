@@ -10,7 +10,7 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     int levels = cost_levels(comm->topology.nodes, 2);
     double bytes = (double)shape->bytes;
-    return cost_fabric(comm, levels, levels * bytes) + levels * bytes * comm->costs.node_byte +
+    return cost_fabric(comm, levels, levels * bytes) + cost_combine(comm, levels * bytes) +
            cost_node(comm, bytes * comm->topology.most);
 }
 

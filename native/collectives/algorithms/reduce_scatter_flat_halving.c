@@ -14,7 +14,7 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
     double again = power_below(comm->ranks) == comm->ranks ? 0 : 1;
     return cost_fabric_shared(comm, cost_levels(comm->ranks, 2) + again, (1 + again) * all * cost_away(comm)) +
            cost_distance(comm, comm->topology.nodes, all, true) +
-           (2 + again) * (double)shape->bytes * comm->ranks * comm->costs.node_byte;
+           cost_combine(comm, (2 + again) * (double)shape->bytes * comm->ranks);
 }
 
 static double cost_v(const struct coll_comm *comm, const struct shape *shape)

@@ -11,7 +11,7 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     double away = (double)shape->bytes * (comm->ranks - 1) * cost_away(comm) * comm->topology.most;
     return cost_fabric_unpaced(comm, comm->ranks - 1, away) + cost_distance(comm, comm->topology.nodes, away, true) +
-           (double)shape->bytes * comm->ranks * comm->costs.node_byte;
+           cost_combine(comm, (double)shape->bytes * comm->ranks);
 }
 
 static double cost_v(const struct coll_comm *comm, const struct shape *shape)

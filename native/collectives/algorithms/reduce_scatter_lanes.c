@@ -17,7 +17,7 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
     }
     return cost_fabric_shared(comm, messages, all * (nodes - 1) / nodes + again * all) +
            cost_distance(comm, nodes, all, true) + 2 * cost_node(comm, all) +
-           (1 + again) * all / comm->topology.most * comm->costs.node_byte;
+           cost_combine(comm, (1 + again) * all / comm->topology.most);
 }
 
 static double cost_v(const struct coll_comm *comm, const struct shape *shape)

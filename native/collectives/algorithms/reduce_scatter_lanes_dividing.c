@@ -14,7 +14,7 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
     double rounds =
         rounds_folding(comm, comm->topology.nodes, all / comm->topology.most).cost / comm->costs.fabric_latency;
     return cost_fabric_shared(comm, rounds, all * (nodes - 1) / nodes) + 2 * cost_node(comm, all) +
-           2 * all / comm->topology.most * comm->costs.node_byte;
+           all / comm->topology.most * comm->costs.node_byte + cost_combine(comm, all / comm->topology.most);
 }
 
 static double cost_v(const struct coll_comm *comm, const struct shape *shape)

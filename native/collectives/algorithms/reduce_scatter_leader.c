@@ -21,7 +21,7 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
         messages = cost_levels(nodes, 2) + again;
     }
     return cost_fabric(comm, messages, away + again * all) + cost_distance(comm, nodes, all, true) +
-           cost_node(comm, all) + cost_node(comm, all / nodes) + (1 + again) * all * comm->costs.node_byte;
+           cost_node(comm, all) + cost_node(comm, all / nodes) + cost_combine(comm, (1 + again) * all);
 }
 
 static double cost_v(const struct coll_comm *comm, const struct shape *shape)

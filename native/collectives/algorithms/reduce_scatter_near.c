@@ -16,7 +16,7 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
     const double messages = cost_levels(power_below(nodes), 2) + (nodes - 1) / 4.,
                  again = power_below(nodes) == nodes ? 0 : 1;
     return cost_fabric(comm, messages + again, (1.1 * (nodes - 1) / nodes + again) * all) + cost_node(comm, all) +
-           cost_node(comm, all / nodes) + (1 + again) * all * comm->costs.node_byte;
+           cost_node(comm, all / nodes) + cost_combine(comm, (1 + again) * all);
 }
 
 static double cost_v(const struct coll_comm *comm, const struct shape *shape)

@@ -11,7 +11,7 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     const double all = (double)shape->bytes * comm->ranks, nodes = comm->topology.nodes;
     return cost_fabric_near(comm, nodes - 1, all * (nodes - 1) / nodes) + cost_node(comm, all) +
-           cost_node(comm, all / nodes) + all * comm->costs.node_byte;
+           cost_node(comm, all / nodes) + cost_combine(comm, all);
 }
 
 static double cost_v(const struct coll_comm *comm, const struct shape *shape)

@@ -16,7 +16,7 @@ static bool applies_near(const struct coll_comm *comm, const struct shape *shape
 static double cost_over(const struct coll_comm *comm, const struct places *places, const struct shape *shape)
 {
     const double bytes = (double)shape->bytes;
-    return group_two_trees_cost(comm, places, shape->bytes) + bytes * comm->costs.node_byte +
+    return group_two_trees_cost(comm, places, shape->bytes) + cost_combine(comm, bytes) +
            cost_node(comm, bytes * comm->topology.most);
 }
 

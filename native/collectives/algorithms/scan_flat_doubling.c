@@ -12,7 +12,7 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     const int levels = cost_levels(comm->ranks, 2);
     const double away = (double)shape->bytes * comm->topology.most * cost_away(comm);
-    return cost_fabric_shared(comm, levels, levels * away) + levels * (double)shape->bytes * comm->costs.node_byte;
+    return cost_fabric_shared(comm, levels, levels * away) + cost_combine(comm, levels * (double)shape->bytes);
 }
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)

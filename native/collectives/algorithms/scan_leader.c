@@ -17,7 +17,7 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
     const double bytes = (double)shape->bytes;
     const int levels = cost_levels(comm->topology.nodes, 2);
     return cost_leaders(comm, bytes) + cost_node(comm, bytes * comm->topology.most) +
-           cost_fabric(comm, levels, levels * bytes) + levels * bytes * comm->costs.node_byte;
+           cost_fabric(comm, levels, levels * bytes) + cost_combine(comm, levels * bytes);
 }
 
 /* The sum of each node goes among leaders; what comes before a node is put in front of its own prefixes. */

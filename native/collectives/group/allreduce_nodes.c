@@ -49,7 +49,7 @@ double cost_doubling(const struct coll_comm *comm, int members, double bytes)
     int rounds = cost_levels(power_below(members), 2), levels = rounds + uneven(members);
     /* A whole vector goes twice as far in each round (cost_distance()). */
     double doublings = rounds * (rounds - 1) / 2.0;
-    return cost_fabric(comm, levels, (levels + doublings / 4) * bytes) + levels * bytes * comm->costs.node_byte;
+    return cost_fabric(comm, levels, (levels + doublings / 4) * bytes) + cost_combine(comm, levels * bytes);
 }
 
 double cost_halving(const struct coll_comm *comm, int members, double bytes)
@@ -58,7 +58,7 @@ double cost_halving(const struct coll_comm *comm, int members, double bytes)
     double both_ways = members > 2 ? 1.1 : 1; /* on one connection; a ring has two */
     return cost_fabric(comm, 2 * cost_levels(power, 2) + uneven(members),
                        both_ways * 2 * bytes * (power - 1) / power + uneven(members) * bytes) +
-           cost_distance(comm, members, 2 * bytes, false) + bytes * comm->costs.node_byte;
+           cost_distance(comm, members, 2 * bytes, false) + cost_combine(comm, bytes);
 }
 
 /* Both ways at once on every connection, as in halving. */
@@ -66,7 +66,7 @@ static double cost_of_parts(const struct coll_comm *comm, int members, double by
 {
     double both_ways = members > 2 ? 1.1 : 1;
     return 2 * radices.cost + both_ways * cost_fabric(comm, 0, 2 * bytes * (radices.taking - 1) / radices.taking) +
-           bytes * comm->costs.node_byte;
+           cost_combine(comm, bytes);
 }
 
 double cost_dividing(const struct coll_comm *comm, int members, double bytes)
@@ -90,8 +90,7 @@ double cost_pat(const struct coll_comm *comm, int members, double bytes)
 
 double cost_ring(const struct coll_comm *comm, int members, double bytes)
 {
-    return cost_fabric_near(comm, 2 * (members - 1), 2 * bytes * (members - 1) / members) +
-           bytes * comm->costs.node_byte;
+    return cost_fabric_near(comm, 2 * (members - 1), 2 * bytes * (members - 1) / members) + cost_combine(comm, bytes);
 }
 
 double cost_leaders(const struct coll_comm *comm, double bytes)

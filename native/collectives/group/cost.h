@@ -29,6 +29,12 @@ static inline double cost_byte(const struct costs *costs, int64_t bytes)
     return below;
 }
 
+/* To combine so many bytes that have come with one's own. */
+static inline double cost_combine(const struct coll_comm *comm, double bytes)
+{
+    return bytes * (comm->costs.combine_byte > 0 ? comm->costs.combine_byte : comm->costs.node_byte);
+}
+
 /* `messages` one after the other, which move so many bytes into (or out of) the busiest node. */
 static inline double cost_fabric(const struct coll_comm *comm, double messages, double bytes)
 {

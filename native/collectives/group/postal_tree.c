@@ -2,10 +2,12 @@
 
 #include <string.h>
 
+#include "cost.h"
+
 double group_postal(const struct coll_comm *comm, int members, int64_t bytes, bool combines, struct postal *postal)
 {
     const struct costs *costs = &comm->costs;
-    const double each = (double)bytes * (costs->fabric_byte + (combines ? costs->node_byte : 0));
+    const double each = (double)bytes * costs->fabric_byte + (combines ? cost_combine(comm, (double)bytes) : 0);
     const double first = costs->fabric_latency + each, more = costs->fabric_message + each;
     const double latency = first / more + 0.5;
     postal_set(postal, members, latency < POSTAL_MOST ? (int)latency : POSTAL_MOST);

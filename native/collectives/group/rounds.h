@@ -44,7 +44,7 @@ static inline struct round_cost rounds_cost(const struct coll_comm *comm, double
 /* Whole vectors of so many bytes, which are sent to each and combined. */
 static inline struct radices rounds_multiplying(const struct coll_comm *comm, int members, double bytes)
 {
-    const double each = bytes * (comm->costs.fabric_byte + comm->costs.node_byte);
+    const double each = bytes * comm->costs.fabric_byte + cost_combine(comm, bytes);
     return radices_for(members, rounds_cost(comm, each, 0), 2 * (comm->costs.fabric_latency + each));
 }
 
@@ -65,21 +65,21 @@ static inline struct round_cost rounds_of_parts(const struct coll_comm *comm, do
 
 static inline struct radices rounds_dividing(const struct coll_comm *comm, int members, double bytes)
 {
-    double fold = 2 * (comm->costs.fabric_latency + bytes * comm->costs.fabric_byte) + bytes * comm->costs.node_byte;
+    double fold = 2 * (comm->costs.fabric_latency + bytes * comm->costs.fabric_byte) + cost_combine(comm, bytes);
     return radices_for(members, rounds_of_parts(comm, bytes), fold);
 }
 
 /* The same one way, after or before which everybody has its own block alone. */
 static inline struct radices rounds_folding(const struct coll_comm *comm, int members, double bytes)
 {
-    double fold = 2 * comm->costs.fabric_latency + bytes * (comm->costs.fabric_byte + comm->costs.node_byte);
+    double fold = 2 * comm->costs.fabric_latency + bytes * comm->costs.fabric_byte + cost_combine(comm, bytes);
     return radices_for(members, rounds_of_parts(comm, bytes), fold);
 }
 
 /* The same along Bine butterflies. */
 static inline struct radices rounds_bine(const struct coll_comm *comm, int members, double bytes)
 {
-    double fold = 2 * comm->costs.fabric_latency + bytes * (comm->costs.fabric_byte + comm->costs.node_byte);
+    double fold = 2 * comm->costs.fabric_latency + bytes * comm->costs.fabric_byte + cost_combine(comm, bytes);
     struct radices pairs = radices_bine(members);
     pairs.cost = radices_bine_cost(&pairs, members, rounds_of_parts(comm, bytes), fold);
     return pairs;

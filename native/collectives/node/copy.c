@@ -51,10 +51,35 @@ void copy_agree_on_cache(int64_t bytes)
     atomic_store_explicit(&agreed_cache, bytes, memory_order_relaxed);
 }
 
-int64_t copy_streams_from(int ranks)
+/* Quarters of the last cache. */
+static int64_t quarters(int ranks, int64_t count)
 {
     int64_t bytes = atomic_load_explicit(&agreed_cache, memory_order_relaxed);
-    return 2 * (bytes > 0 ? bytes : usual_cache) / ranks;
+    return count * (bytes > 0 ? bytes : usual_cache) / 4 / ranks;
+}
+
+static _Atomic bool is_early;
+static _Atomic int64_t tried_from;
+
+int64_t copy_streams_from(int ranks)
+{
+    const int64_t from = atomic_load_explicit(&tried_from, memory_order_relaxed);
+    return from > 0 ? from : quarters(ranks, atomic_load_explicit(&is_early, memory_order_relaxed) ? 5 : 8);
+}
+
+int64_t copy_streams_between(int ranks)
+{
+    return quarters(ranks, 6);
+}
+
+void copy_stream_early(bool early)
+{
+    atomic_store_explicit(&is_early, early, memory_order_relaxed);
+}
+
+void copy_stream_from(int64_t bytes)
+{
+    atomic_store_explicit(&tried_from, bytes, memory_order_relaxed);
 }
 
 #if defined(__x86_64__) && defined(__GNUC__)

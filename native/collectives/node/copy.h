@@ -13,10 +13,17 @@
 #include <string.h>
 
 /* Writing past the cache pays where what one rank reads and writes is at least so many bytes, if `ranks` ranks do the
- * same at once: twice the last cache for all together. (Two ranks, 32 MiB, Zen 5, cells: allgather of 4 MiB takes 2.2
- * times as long with it, of 8 MiB 1.1 times, of 16 MiB the same; alltoall of 4 MiB 1.6 times, of 8 MiB 0.95, of 16 MiB
- * 0.85 times.) */
+ * same at once: twice the last cache for all together, or, where that was measured to pay, 1.25 times. (Two ranks, 32 MiB, cells. Zen 5:
+ * allgather of 4 MiB takes 2.2 times as long with it, of 8 MiB 1.1 times, of 16 MiB the same; alltoall of 4 MiB 1.6 times, of
+ * 8 MiB 0.95, of 16 MiB 0.85 times. Zen 4: allgather of 4 MiB 0.9 times, of 8 MiB 0.8 times.) */
 int64_t copy_streams_from(int ranks);
+
+/* Between the two: so many bytes are to be tried (dispatch/trial_streams.h). */
+int64_t copy_streams_between(int ranks);
+/* Whether it was found to pay there: the same on all ranks. */
+void copy_stream_early(bool early);
+/* For a trial: from so many bytes on, whatever was measured; 0: no more. */
+void copy_stream_from(int64_t bytes);
 
 /* The largest cache that a core of this rank sees, in bytes, and what all ranks take it for: the choice of a way depends
  * on it, so without an agreement it is what is usual. */
