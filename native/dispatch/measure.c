@@ -102,15 +102,20 @@ static double read_cells(struct coll_comm *comm, void *room, int64_t bytes)
     return PMPI_Wtime() - start;
 }
 
-/* One of several in a row: every rank writes, and reads what its neighbour has written. */
+/* One of several in a row: every rank writes, and reads what its neighbour has written, in the way that was found for such messages. */
 static double share_cells(struct coll_comm *comm, void *room, int64_t bytes)
 {
     struct node *node = comm->node;
-    int neighbour = (node->rank + 1) % node->ranks;
+    const int neighbour = (node->rank + 1) % node->ranks;
+    const enum cell_way way = cell_way(bytes, true);
     double start = PMPI_Wtime();
     for (int i = 0; i < CELLS_IN_A_ROW; i++) {
-        uint64_t step = write_cell(comm, neighbour, bytes);
-        memcpy(room, cell_of(node, neighbour, step), (size_t)bytes);
+        const uint64_t step = node_steps(node, 1);
+        cell_room(comm, step);
+        cell_write(cell_place(node, node->rank, step, bytes, way), (char *)room + COSTS_LONG, bytes, way);
+        line_post(node, step);
+        line_wait(comm, neighbour, step);
+        cell_read(room, cell_place(node, neighbour, step, bytes, way), bytes, way, false);
         node_pass(node, step + 1);
     }
     node_barrier(comm);

@@ -11,8 +11,9 @@
 #include "reserve.h"
 #include "comm_state.h"
 
-/* What lies between goes like the one below, or from SHORT on like the second. Batches are timed, and the quickest counts. */
-enum { SIZES = 4, BATCH = 8, BATCHES = 6, SHORT = 2 << 10 };
+/* What lies between goes like the one below, or from SHORT on like the second. Batches are timed, and the quickest counts; where ranks
+ * share CPUs the middle one of fewer, of pieces of LONGEST bytes or, where cells are shorter, LONG: what is shorter waits for CPUs. */
+enum { SIZES = 4, BATCH = 8, BATCHES = 6, CROWDED_BATCHES = 3, LONG = 2, LONGEST = 3, SHORT = 2 << 10 };
 static const int64_t sizes[SIZES] = {512, 4 << 10, 16 << 10, 64 << 10};
 
 /* Behind the ways of cells those of trade.h. */
@@ -55,23 +56,30 @@ static void pass_piece(struct coll_comm *comm, char *room, int64_t bytes, int wa
     memory_prepare(cell_place(node, node->rank, node->step, bytes, (enum cell_way)way), bytes);
 }
 
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
 /* Seconds of a piece, in memory that has been in use for a while: of CELLS_LATE that is all of every cell. */
 static double seconds_of(struct coll_comm *comm, char *room, int64_t bytes, int way)
 {
     const int64_t turns = way == CELLS_LATE ? comm->node->cell_stride / bytes : 1;
-    double least = 1;
+    const int batches = comm->crowded ? CROWDED_BATCHES : BATCHES;
+    double found[BATCHES];
     set_trades(way);
     for (int64_t i = 0; i < turns * CELLS; i++)
         pass_piece(comm, room, bytes, way);
-    for (int batch = 0; batch < BATCHES; batch++) {
+    for (int batch = 0; batch < batches; batch++) {
         node_barrier(comm);
         double start = PMPI_Wtime();
         for (int i = 0; i < BATCH; i++)
             pass_piece(comm, room, bytes, way);
-        double seconds = (PMPI_Wtime() - start) / BATCH;
-        least = seconds < least ? seconds : least;
+        found[batch] = (PMPI_Wtime() - start) / BATCH;
     }
-    return least;
+    qsort(found, (size_t)batches, sizeof *found, compare);
+    return found[comm->crowded ? batches / 2 : 0];
 }
 
 static double slowest[SIZES][MEASURED]; /* seconds; 0: not measured */
@@ -117,13 +125,22 @@ static void set_way(int power, bool one_reader, enum cell_way way)
     cell_ways[one_reader][power - CELL_WAYS_FROM] = (unsigned char)way;
 }
 
+/* Which measured one speaks for so many bytes; one that was not measured: all of them go CELLS_SOON. */
+static int size_for(int64_t bytes)
+{
+    int size = bytes < SHORT ? 0 : 1;
+    if (slowest[1][CELLS_SOON] <= 0) /* of ranks that share CPUs */
+        return bytes < sizes[LONG] ? size : slowest[LONG][CELLS_SOON] > 0 ? LONG : LONGEST;
+    while (size > 0 && size + 1 < SIZES && sizes[size + 1] <= bytes && slowest[size + 1][CELLS_SOON] > 0)
+        size++;
+    return size;
+}
+
 static void choose(void)
 {
     for (int power = CELL_TRADES_FROM; power <= CELL_WAYS_TO; power++) {
         const int64_t bytes = INT64_C(1) << power;
-        int size = bytes < SHORT ? 0 : 1;
-        while (size > 0 && size + 1 < SIZES && sizes[size + 1] <= bytes && slowest[size + 1][CELLS_SOON] > 0)
-            size++;
+        const int size = size_for(bytes);
         for (int one = 0; one < 2; one++)
             set_way(power, one, best_way(size, one));
         cell_owns[power - CELL_TRADES_FROM] = owns(size);
@@ -156,7 +173,7 @@ static bool is_given(void)
     return false;
 }
 
-struct coll_comm *measure_world(void)
+static struct coll_comm *equipped_world(void)
 {
     struct comm_state *world = comm_state_now(MPI_COMM_WORLD);
     if (world == NULL)
@@ -165,7 +182,28 @@ struct coll_comm *measure_world(void)
         world->failed = false; /* nothing was asked for yet: the first call tries it, and is counted */
         return NULL;
     }
-    return world->ours->crowded ? NULL : world->ours;
+    return world->ours;
+}
+
+struct coll_comm *measure_world(void)
+{
+    struct coll_comm *world = equipped_world();
+    return world == NULL || world->crowded ? NULL : world;
+}
+
+/* Where ranks share CPUs and a piece still goes to another core. Rank 0 says for all whether that takes too long to be found out. */
+static void measure_crowded(struct coll_comm *comm, char *room, double mine[SIZES][MEASURED])
+{
+    const double long_wait = 1e-3;
+    const bool has_cells = comm->node->shared && cells_ready(comm);
+    const int size = has_cells && sizes[LONGEST] > comm->node->cell_bytes ? LONG : LONGEST;
+    const bool fits = has_cells && sizes[size] <= comm->node->cell_bytes;
+    for (int way = CELLS_SOON; way < CELL_WAYS; way++) {
+        double seconds = fits ? seconds_of(comm, room, sizes[size], way) : 0;
+        mine[size][way] = seconds;
+        if (PMPI_Bcast(&seconds, 1, MPI_DOUBLE, 0, comm->comm) != MPI_SUCCESS || seconds > long_wait || seconds <= 0)
+            break;
+    }
 }
 
 static void measure(struct coll_comm *comm)
@@ -173,14 +211,19 @@ static void measure(struct coll_comm *comm)
     double mine[SIZES][MEASURED] = {{0}};
     char *room = reserve_get(2 * (size_t)sizes[SIZES - 1]);
     memset(room, 0, 2 * (size_t)sizes[SIZES - 1]);
-    if (comm->node->shared && cells_ready(comm))
+    if (comm->crowded)
+        measure_crowded(comm, room, mine);
+    else if (comm->node->shared && cells_ready(comm))
         for (int size = 0; size < SIZES && sizes[size] <= comm->node->cell_bytes; size++)
             for (int way = 0; way < (comm->node->ranks == 2 ? MEASURED : CELL_WAYS); way++)
                 mine[size][way] = seconds_of(comm, room, sizes[size], way);
     reserve_put(room);
     set_trades(CELLS_SOON); /* until something is chosen */
     bool told = PMPI_Allreduce(mine, slowest, SIZES * MEASURED, MPI_DOUBLE, MPI_MAX, comm->comm) == MPI_SUCCESS;
-    if (told && slowest[1][CELLS_SOON] > 0)
+    for (int size = 0; size < SIZES; size++)
+        if (slowest[size][CELL_WAYS - 1] <= 0)
+            memset(slowest[size], 0, sizeof slowest[size]); /* not all ways were */
+    if (told)
         choose();
 }
 
@@ -189,7 +232,7 @@ void measure_ways(void)
     if (is_given())
         return;
     cell_ways_late = true;
-    struct coll_comm *world = measure_world();
+    struct coll_comm *world = equipped_world();
     if (world != NULL)
         measure(world);
     cell_ways_set_late();
@@ -198,7 +241,9 @@ void measure_ways(void)
 void measure_ways_print(void)
 {
     const double us = 1e-6;
-    for (int size = 0; size < SIZES && slowest[size][CELLS_SOON] > 0; size++) {
+    for (int size = 0; size < SIZES; size++) {
+        if (slowest[size][CELLS_SOON] <= 0)
+            continue;
         fprintf(stderr, "unisono: cells of %d B:", (int)sizes[size]);
         for (int way = 0; way < MEASURED && slowest[size][way] > 0; way++)
             fprintf(stderr, " %s %.2f us,", words[way], slowest[size][way] / us);

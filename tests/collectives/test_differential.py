@@ -91,7 +91,7 @@ RUNS = [
     Run("openmpi4", 2, "", 0, 30, cells="fetched"),
     Run("mpich", 3, "", 0, 30, cells="owned"),
     Run("mpich", 2, "", 100, 30, cells="traded"),
-    Run("mpich", 2, "", 0, 10, cells="past"),
+    Run("mpich", 3, "", 0, 20, cells="past"),
     Run("openmpi5", 8, "3", 0, 10),
     Run("openmpi5", 6, "%3", 0, 10),
     Run("openmpi5", 7, "1", 0, 10),
