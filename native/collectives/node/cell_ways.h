@@ -103,10 +103,11 @@ static inline void cell_has_read(const unsigned char *cell, int64_t bytes, enum 
         cell_own(cell, bytes);
 }
 
-/* `streaming`: what is written goes past the caches. Lines are written into while the core has them at hand. */
+/* `streaming`: what is written goes past the caches, which must be waited for after each part. Else lines are written into while the
+ * core has them at hand. */
 static inline void cell_read(void *to, const unsigned char *cell, int64_t bytes, enum cell_way way, bool streaming)
 {
-    const int64_t part = way == CELLS_OWNED ? 1 << 10 : bytes;
+    const int64_t part = way == CELLS_OWNED && !streaming ? 1 << 10 : bytes;
     for (int64_t at = 0; at < bytes; at += part) {
         const int64_t now = bytes - at < part ? bytes - at : part;
         copy_piece((char *)to + at, cell + at, now, streaming);
