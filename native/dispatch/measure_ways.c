@@ -125,12 +125,18 @@ static void set_way(int power, bool one_reader, enum cell_way way)
     cell_ways[one_reader][power - CELL_WAYS_FROM] = (unsigned char)way;
 }
 
+/* Of ranks that share CPUs. */
+static bool is_of_long_alone(void)
+{
+    return slowest[1][CELLS_SOON] <= 0;
+}
+
 /* Which measured one speaks for so many bytes; one that was not measured: all of them go CELLS_SOON. */
 static int size_for(int64_t bytes)
 {
     int size = bytes < SHORT ? 0 : 1;
-    if (slowest[1][CELLS_SOON] <= 0) /* of ranks that share CPUs */
-        return bytes < sizes[LONG] ? size : slowest[LONG][CELLS_SOON] > 0 ? LONG : LONGEST;
+    if (is_of_long_alone())
+        return slowest[LONG][CELLS_SOON] > 0 ? LONG : LONGEST;
     while (size > 0 && size + 1 < SIZES && sizes[size + 1] <= bytes && slowest[size + 1][CELLS_SOON] > 0)
         size++;
     return size;
@@ -141,8 +147,10 @@ static void choose(void)
     for (int power = CELL_TRADES_FROM; power <= CELL_WAYS_TO; power++) {
         const int64_t bytes = INT64_C(1) << power;
         const int size = size_for(bytes);
+        /* Of shorter ones than were measured only whether their reader owns them, which is about lines, not about caches. */
+        const bool is_shorter = is_of_long_alone() && bytes < sizes[LONG];
         for (int one = 0; one < 2; one++)
-            set_way(power, one, best_way(size, one));
+            set_way(power, one, !is_shorter ? best_way(size, one) : owns(size) ? CELLS_OWNED : CELLS_SOON);
         cell_owns[power - CELL_TRADES_FROM] = owns(size);
         cell_trades[power - CELL_TRADES_FROM] = (unsigned char)best_trade(size, cell_way(bytes, true));
     }
