@@ -23,18 +23,20 @@ DATA = Path(__file__).parent / "data"
 CPUS = {
     "AMD EPYC, Zen 5": "amd-26-2/collectives-one-node-near.jsonl",
     "Intel Xeon, model 85": "intel-6-85/collectives-one-node.jsonl",
-    "AMD EPYC, Zen 4 *": "amd-25-17/collectives-one-node.jsonl",
+    "AMD EPYC, Zen 4": "amd-25-17/collectives-one-node.jsonl",
     "Intel Xeon, model 167 *": "intel-6-167/collectives-one-node.jsonl",
     "Intel Xeon, model 207 *": "intel-6-207/collectives-one-node.jsonl",
 }
 OLDER = " * too high up to 4 KiB (see the page)."
 CPU_COLOURS = ("chosen", "series-2", "series-8", "worse", "worse-mid")
-CROWDED_COLOURS = ("chosen", "series-8", "series-2", "better-mid", "worse", "worse-mid")
+CROWDED_COLOURS = ("chosen", "series-8", "series-2", "better-mid", "series-5", "series-7", "worse", "worse-mid")
 CROWDED = {
     "Zen 5, 4 ranks": ("amd-26-2/collectives-4-ranks-near.jsonl", 4),
     "Zen 5, 8 ranks": ("amd-26-2/collectives-8-ranks-far.jsonl", 8),
     "Xeon 85, 4 ranks": ("intel-6-85/collectives-4-ranks.jsonl", 4),
     "Xeon 85, 8 ranks": ("intel-6-85/collectives-8-ranks.jsonl", 8),
+    "Zen 4, 4 ranks": ("amd-25-17/collectives-4-ranks.jsonl", 4),
+    "Zen 4, 8 ranks": ("amd-25-17/collectives-8-ranks.jsonl", 8),
     "Xeon 207, 4 ranks": ("intel-6-207/collectives-4-ranks.jsonl", 4),
     "Xeon 207, 8 ranks": ("intel-6-207/collectives-8-ranks.jsonl", 8),
 }

@@ -240,6 +240,9 @@ int main(void)
     else
         printf("process_vm_readv does not work here: what reads another process is not tested\n");
     test_exchanges(3, 400, SEVERAL_CELLS);
+    memset(cell_ways[true], CELLS_OWNED, sizeof cell_ways[true]);
+    test_exchanges(3, 200, SEVERAL_CELLS);
+    memset(cell_ways[true], CELLS_SOON, sizeof cell_ways[true]);
     test_exchanges(64, 6, SEVERAL_CELLS); /* as many as large nodes have: slots are shorter, cells fewer */
     test_exchanges(128, 2, SEVERAL_CELLS);
     test_exchanges(RANKS, 2, 8000);

@@ -278,11 +278,13 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* Two ranks trade in one way, in the other, and not at all. */
+/* Two ranks trade in one way, in the other, and not at all, and own what they have read. */
 int main(void)
 {
     for (int turn = 2 - TRADE_FETCH; turn <= MOST_RANKS; turn++) {
         ranks = turn < 2 ? 2 : turn;
+        memset(cell_owns, true, sizeof cell_owns);
+        memset(cell_ways[true], CELLS_OWNED, sizeof cell_ways[true]);
         memset(cell_trades, turn < 2 ? 2 - turn : TRADE_NOT, sizeof cell_trades);
         pthread_t threads[MOST_RANKS];
         int numbers[MOST_RANKS];

@@ -14,7 +14,7 @@ struct work {
     int64_t chunk;         /* bytes: a part for each rank */
     uint64_t first;
     bool streaming; /* the result is longer than what a cache holds */
-    bool past;      /* a slice is combined where it is received, and goes into a cell by stores past the caches */
+    bool copied;    /* a slice is combined where it is received, and copied into a cell */
 };
 
 static int64_t slice_begin(const struct work *work, int local)
@@ -78,10 +78,10 @@ static void combine_own(const struct work *work, int64_t chunk)
     const void *own = (const char *)work->slices->send + place(work, node->rank, chunk);
     cell_room(work->comm, step + 1);
     unsigned char *cell = cell_piece_of(node, node->rank, step + 1, work->chunk);
-    void *result = work->past ? (char *)work->slices->receive + place(work, node->rank, chunk) : (void *)cell;
+    void *result = work->copied ? (char *)work->slices->receive + place(work, node->rank, chunk) : (void *)cell;
     const struct posted posted = {.step = step, .piece = work->chunk, .at = node->rank * work->part * work->element};
     combine_posted(work->comm, &posted, own, result, count, work->slices->reduction);
-    if (work->past)
+    if (work->copied)
         cell_write(cell, result, count * work->element, node->way);
     line_post(node, step + 1);
 }
@@ -91,7 +91,7 @@ static void collect(const struct work *work, int64_t chunk)
     struct node *node = work->comm->node;
     const struct slices *slices = work->slices;
     uint64_t step = offered(work, chunk) + 1;
-    for (int i = work->past; i < node->ranks; i++) {
+    for (int i = work->copied; i < node->ranks; i++) {
         int local = (node->rank + i) % node->ranks;
         if (slices->which == SLICES_OWN ? i > 0 : slices->which == SLICES_ROOT && node->rank != slices->root)
             continue;
@@ -126,9 +126,10 @@ int node_slices(struct coll_comm *comm, const struct slices *slices)
     work.first = node_steps(node, 2 * (uint64_t)all);
     int64_t result = (slice_begin(&work, node->ranks) - slice_begin(&work, 0)) * work.element;
     cells_begin(node, result);
-    /* In place the elements of who combines may be wanted after those before them are. */
-    work.past =
-        node->way == CELLS_PAST && slices->which == SLICES_ALL && (slices->send != slices->receive || node->rank < 2);
+    /* A rank does not read what it has stored past the caches, nor a cell that the other rank owns as it reads. In place, sums of the
+       ranks before would overwrite what this one still has to add. */
+    work.copied = (node->way == CELLS_PAST || node->way == CELLS_OWNED) && slices->which == SLICES_ALL &&
+                  (slices->send != slices->receive || node->rank < 2);
     work.streaming = 2 * result >= copy_streams_from(node->ranks);
     /* A chunk ahead in each of the three, so that what one waits for was posted long ago. */
     for (int64_t chunk = 0; chunk < all + 2; chunk++) {

@@ -14,6 +14,8 @@ _DASHES = ("", "6 4", "2 3", "8 3 2 3")
 _RATIOS = (0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0)
 _BETWEEN_WORDS = 52
 """Pixels from the middle of one message size below the axis to the middle of the next, at least."""
+_NAMED, _LETTER = 48, 7
+"""Pixels that a name of the legend takes beside its letters, and for each of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +93,11 @@ def draw(
     """SVG text. The heading and the note stand above all charts."""
     panel = panel or Panel()
     above = 20 * bool(heading) + 18 * bool(note) + 8 * bool(heading or note)
-    rows = -(-len(charts) // columns)
-    width, height = columns * panel.width, above + rows * panel.height + (0 if panel.alone else 30)
+    rows, width = -(-len(charts) // columns), columns * panel.width
+    names = [] if panel.alone else list(charts[0].curves)
+    beside = max(min(len(names), (width - 24) // max((_NAMED + _LETTER * len(name) for name in names), default=1)), 1)
+    lines = -(-len(names) // beside)
+    height = above + rows * panel.height + (10 + 20 * lines if lines else 0)
     parts = [
         *([_bold(12, 20, heading)] if heading else []),
         *([words(12, above - 10, note, "quiet")] if note else []),
@@ -102,10 +107,9 @@ def draw(
         x, y = i % columns * panel.width, above + i // columns * panel.height
         axis = shared or _axis(_values(chart), chart.unit)
         parts += [f'<g transform="translate({x},{y})">', *_chart(chart, panel, axis), "</g>"]
-    if not panel.alone:
-        apart = (width - 24) // len(charts[0].curves)
-        for number, name in enumerate(charts[0].curves):
-            parts += _named(charts[0], number, name, 12 + number * apart, height - 10)
+    for number, name in enumerate(names):
+        x, y = 12 + number % beside * ((width - 24) // beside), height - 10 - 20 * (lines - 1 - number // beside)
+        parts += _named(charts[0], number, name, x, y)
     return sheet(width, height, parts)
 
 
