@@ -224,7 +224,13 @@ def kept_growth() -> str:
 
 def name_of(path: Path) -> str:
     """Of the processor whose file this is, as docs/solver.md calls it: "Xeon 167"."""
-    names = {"intel-6-167": "Xeon 167", "intel-6-207": "Xeon 207", "intel-6-85": "Xeon 85", "amd-26-2": "EPYC (Zen 5)"}
+    names = {
+        "intel-6-167": "Xeon 167",
+        "intel-6-207": "Xeon 207",
+        "intel-6-85": "Xeon 85",
+        "amd-26-2": "EPYC (Zen 5)",
+        "amd-25-17": "EPYC (Zen 4)",
+    }
     return names.get(path.parent.name, path.parent.name)
 
 
