@@ -7,8 +7,8 @@
 
 struct coll_comm;
 
-/* Collective over MPI_COMM_WORLD, before anything is served: some milliseconds, on nodes whose ranks have a CPU each. The
- * same is found on all ranks; where nothing can be measured, all is as before. */
+/* Collective over MPI_COMM_WORLD, before anything is served: some milliseconds; of long pieces alone where ranks share CPUs, and of
+ * none where their waits for one another take longer. The same is found on all ranks; where nothing can be measured, all is as before. */
 void measure_ways(void);
 
 /* MPI_COMM_WORLD with all that it is served with, where ranks have a CPU each; else NULL. The same on all ranks. */
