@@ -144,15 +144,15 @@ static int size_for(int64_t bytes)
 
 static void choose(void)
 {
-    for (int power = CELL_TRADES_FROM; power <= CELL_WAYS_TO; power++) {
+    for (int power = CELL_WAYS_FROM; power <= CELL_WAYS_TO; power++) {
         const int64_t bytes = INT64_C(1) << power;
         const int size = size_for(bytes);
         /* Of shorter ones than were measured only whether their reader owns them, which is about lines, not about caches. */
         const bool is_shorter = is_of_long_alone() && bytes < sizes[LONG];
         for (int one = 0; one < 2; one++)
             set_way(power, one, !is_shorter ? best_way(size, one) : owns(size) ? CELLS_OWNED : CELLS_SOON);
-        cell_owns[power - CELL_TRADES_FROM] = owns(size);
-        cell_trades[power - CELL_TRADES_FROM] = (unsigned char)best_trade(size, cell_way(bytes, true));
+        cell_owns[power - CELL_WAYS_FROM] = owns(size);
+        cell_trades[power - CELL_WAYS_FROM] = (unsigned char)best_trade(size, cell_way(bytes, true));
     }
 }
 

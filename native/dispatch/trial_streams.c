@@ -24,7 +24,6 @@ static double seconds_of(struct coll_comm *world, char *send, char *receive, int
 enum trial_streams trial_streams(struct coll_comm *world)
 {
     const int64_t all = copy_streams_between(world->ranks), block = all / (world->ranks + 1) / LINE * LINE;
-    /* Written before they are timed: pages are given out as they are. */
     char *send = malloc((size_t)block), *receive = malloc((size_t)(block * world->ranks));
     int good = block > 0 && send != NULL && receive != NULL && world->node->shared, everywhere = 0;
     double least[2] = {HUGE_VAL, HUGE_VAL}, slowest[2] = {0};
@@ -33,7 +32,7 @@ enum trial_streams trial_streams(struct coll_comm *world)
     for (int turn = 0; turn < 2 * TURNS && everywhere; turn++) {
         copy_stream_from(turn % 2 ? all : INT64_MAX);
         const double seconds = seconds_of(world, send, receive, block, turn);
-        if (turn > 1)
+        if (turn > 1) /* the first of each also gets its pages */
             least[turn % 2] = fmin(least[turn % 2], seconds);
     }
     copy_stream_from(0);

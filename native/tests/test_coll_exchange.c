@@ -223,6 +223,22 @@ static void test_ways(void)
         CHECK(exchange_way(bytes, 2048, 8192) >= exchange_way(bytes - 1, 2048, 8192));
 }
 
+/* Where what is received goes past the caches: of 32 MiB for two ranks. */
+static void test_streams(void)
+{
+    const int64_t cache = INT64_C(32) << 20;
+    copy_agree_on_cache(cache);
+    CHECK(copy_streams_from(2) == cache && copy_streams_from(4) == cache / 2 &&
+          copy_streams_between(2) == cache * 3 / 4);
+    copy_stream_early(true);
+    CHECK(copy_streams_from(2) == cache * 5 / 8);
+    copy_stream_from(INT64_MAX);
+    CHECK(copy_streams_from(2) == INT64_MAX);
+    copy_stream_from(0);
+    copy_stream_early(false);
+    CHECK(copy_streams_from(2) == cache);
+}
+
 static bool can_pull(void)
 {
     char from = 'x', to = 0;
@@ -235,6 +251,7 @@ int main(void)
     pulls = can_pull();
     make_sevenfold();
     test_ways();
+    test_streams();
     if (pulls)
         test_pull();
     else

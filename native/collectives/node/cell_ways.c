@@ -1,8 +1,8 @@
 #include "cell_ways.h"
 
 unsigned char cell_ways[2][CELL_WAYS_TO - CELL_WAYS_FROM + 1];
-unsigned char cell_trades[CELL_WAYS_TO - CELL_TRADES_FROM + 1];
-bool cell_owns[CELL_WAYS_TO - CELL_TRADES_FROM + 1];
+unsigned char cell_trades[CELL_WAYS_TO - CELL_WAYS_FROM + 1];
+bool cell_owns[CELL_WAYS_TO - CELL_WAYS_FROM + 1];
 bool cell_ways_late;
 
 void cell_ways_set_late(void)

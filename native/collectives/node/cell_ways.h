@@ -26,7 +26,7 @@ enum cell_way {
 };
 
 /* Powers of two, of ways and of trades: of what is shorter all goes CELLS_SOON, and nothing is traded; what is longer goes as the last. */
-enum { CELL_WAYS_FROM = 7, CELL_TRADES_FROM = 7, CELL_WAYS_TO = 17 };
+enum { CELL_WAYS_FROM = 7, CELL_WAYS_TO = 17 };
 
 /* For pieces that several ranks read, and for those that one does. */
 extern unsigned char cell_ways[2][CELL_WAYS_TO - CELL_WAYS_FROM + 1];
@@ -38,39 +38,39 @@ enum cell_trade {
     TRADE_READ, /* what comes is read, and the lines become the reader's when it writes there */
     TRADE_FETCH /* they become the reader's as it reads: they are fetched to be written */
 };
-extern unsigned char cell_trades[CELL_WAYS_TO - CELL_TRADES_FROM + 1];
+extern unsigned char cell_trades[CELL_WAYS_TO - CELL_WAYS_FROM + 1];
 
 /* Whether what this rank does not write next, where it has read, is better written into all the same. Not, until then. */
-extern bool cell_owns[CELL_WAYS_TO - CELL_TRADES_FROM + 1];
+extern bool cell_owns[CELL_WAYS_TO - CELL_WAYS_FROM + 1];
 
 /* Whether cells are to have room for CELLS_LATE: while it is measured, and afterwards where some pieces go that way. */
 extern bool cell_ways_late;
 void cell_ways_set_late(void); /* by what is in the table */
 
-/* The place of a message in a table that begins with this power; -1: it is shorter. */
-static inline int cell_power(int64_t bytes, int from)
+/* The place of a message in these tables; -1: it is shorter. */
+static inline int cell_power(int64_t bytes)
 {
-    if (bytes < INT64_C(1) << from)
+    if (bytes < INT64_C(1) << CELL_WAYS_FROM)
         return -1;
     int power = 63 - __builtin_clzll((unsigned long long)bytes);
-    return (power < CELL_WAYS_TO ? power : CELL_WAYS_TO) - from;
+    return (power < CELL_WAYS_TO ? power : CELL_WAYS_TO) - CELL_WAYS_FROM;
 }
 
 static inline enum cell_way cell_way(int64_t bytes, bool one_reader)
 {
-    const int power = cell_power(bytes, CELL_WAYS_FROM);
+    const int power = cell_power(bytes);
     return power < 0 ? CELLS_SOON : (enum cell_way)cell_ways[one_reader][power];
 }
 
 static inline enum cell_trade cell_trade(int64_t bytes)
 {
-    const int power = cell_power(bytes, CELL_TRADES_FROM);
+    const int power = cell_power(bytes);
     return power < 0 ? TRADE_NOT : (enum cell_trade)cell_trades[power];
 }
 
 static inline bool cell_trade_owns(int64_t bytes)
 {
-    const int power = cell_power(bytes, CELL_TRADES_FROM);
+    const int power = cell_power(bytes);
     return power >= 0 && cell_owns[power];
 }
 
