@@ -52,3 +52,8 @@ bool moving_any(const struct coll_comm *comm)
         one = one->older;
     return one != NULL;
 }
+
+const struct moving *moving_newest(void)
+{
+    return newest;
+}

@@ -20,5 +20,7 @@ void moving_start(struct moving *moving);
 int moving_move(void);
 /* Whether any is under way on the communicator. */
 bool moving_any(const struct coll_comm *comm);
+/* Of those under way, the one that began last; NULL: there is none. */
+const struct moving *moving_newest(void);
 
 #endif

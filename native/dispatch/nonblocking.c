@@ -6,6 +6,7 @@
 #include "dispatch.h"
 #include "failure.h"
 #include "job.h"
+#include "moving.h"
 #include "node/posts.h"
 #include "node/wait.h"
 #include "request.h"
@@ -111,6 +112,7 @@ void dispatch_await_all(int count, const MPI_Request *requests)
     struct operation *one;
     while ((one = find(count, requests)) != NULL)
         await(one);
+    scheduled_await_all(count, requests);
 }
 
 void dispatch_move(void)
@@ -123,6 +125,7 @@ void dispatch_move(void)
             move_messages(one);
         one = dispatch_under_way < before ? newest : one->older;
     }
+    moving_move(); /* MPI_Request_get_status_all and its like of MPICH (5.0.2) move on nothing */
 }
 
 bool dispatch_turn(int count, const MPI_Request *requests, unsigned *turn)

@@ -10,6 +10,7 @@
 #include "failure.h"
 #include "job.h"
 #include "moving.h"
+#include "node/wait.h"
 #include "peers.h"
 #include "request.h"
 #include "reserve.h"
@@ -152,6 +153,7 @@ static void end(struct moving *moving, int error)
     operation->request.error = error != MPI_SUCCESS ? error : delivered;
     schedule_free(&moving->schedule);
     reserve_put(operation->sent);
+    dispatch_under_way--;
     request_complete(&operation->request);
 }
 
@@ -185,8 +187,26 @@ bool scheduled_begin(struct comm_state *state, const struct wish *wish, MPI_Requ
         return true;
     }
     *request = operation->request.request;
+    dispatch_under_way++;
     moving_start(&operation->moving);
     return true;
+}
+
+/* One under way that is among them; NULL: none. */
+static const struct moving *find(int count, const MPI_Request *requests)
+{
+    for (const struct moving *one = moving_newest(); one != NULL; one = one->older)
+        for (int i = 0; one->end == end && i < count; i++)
+            if (requests[i] == ((const struct scheduled *)one)->request.request)
+                return one;
+    return NULL;
+}
+
+void scheduled_await_all(int count, const MPI_Request *requests)
+{
+    const struct moving *one;
+    for (unsigned turn = 0; (one = find(count, requests)) != NULL; moving_move())
+        wait_turn(one->schedule.comm, &turn);
 }
 
 void scheduled_end(struct comm_state *state)

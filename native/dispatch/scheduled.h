@@ -1,6 +1,5 @@
 /* Nonblocking collectives over several nodes, by schedules of messages (../collectives/requests/schedule.h). The MPI library calls us
- * whenever it waits (progress.h), so they go on whatever the program waits for, and the functions that complete requests need not
- * know of them. */
+ * whenever it waits (progress.h), so they go on whatever the program waits for. */
 #ifndef UNISONO_SCHEDULED_H
 #define UNISONO_SCHEDULED_H
 
@@ -19,6 +18,9 @@ void scheduled_await(struct comm_state *state);
 
 /* As nonblocking_begin(), and not for calls with parts. */
 bool scheduled_begin(struct comm_state *state, const struct wish *wish, MPI_Request *request, int *error);
+/* Until those of these that are under way are complete: MPI_Waitall of MPICH (5.0.2) ends the job for a generalized request that is not,
+ * beside MPI_REQUEST_NULL. */
+void scheduled_await_all(int count, const MPI_Request *requests);
 /* The communicator ends: waits for what is under way. */
 void scheduled_end(struct comm_state *state);
 

@@ -21,7 +21,7 @@ PLACES = [
 ]
 
 
-@pytest.fixture(scope="module", params=["openmpi5", "openmpi4"])
+@pytest.fixture(scope="module", params=["openmpi5", "openmpi4", "mpich5"])
 def tools(request: pytest.FixtureRequest) -> Toolchain:
     return toolchain(request.param)
 
