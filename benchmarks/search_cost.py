@@ -228,15 +228,17 @@ def kept(folder: Path) -> tuple[list[Comparison], dict[str, object]]:
     with Store.open(folder / "fresh.db") as store:
         machine, study, samples = store.machine, stored_study(store), store.samples()
     swept, wall = expand(study, machine, scope=CALL_SCOPE), json.loads((folder / WALL).read_text())
-    results = []
+    results, longest = [], {}
     for name in ("classic", "race"):
         decision, data = _decided(folder, name)
+        longest[name] = round(max(launch.seconds for launch in data.launches), 1)
         results.append(Result(name, wall[name], len(data.launches), pick_of(decision, swept, None), decision))
     slow, fast = results
     conditions = {
         "machine": f"{machine.cpu_model}, {machine.cores} cores",
         "mpi": f"{machine.mpi.family} {machine.mpi.version}" if machine.mpi else "",
         "fresh_launches": len(LIVE_FRESH_ROUNDS),
+        "longest_launch_seconds": longest,
     }
     return [Comparison(slow, fast, _ratios(results, swept, mean_seconds(samples, LIVE_FRESH_ROUNDS)))], conditions
 

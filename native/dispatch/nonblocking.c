@@ -125,7 +125,7 @@ void dispatch_move(void)
             move_messages(one);
         one = dispatch_under_way < before ? newest : one->older;
     }
-    moving_move(); /* MPI_Request_get_status_all and its like of MPICH (5.0.2) move on nothing */
+    moving_move(); /* MPI_Request_get_status_some of MPICH (5.0.2) lets nothing go on */
 }
 
 bool dispatch_turn(int count, const MPI_Request *requests, unsigned *turn)

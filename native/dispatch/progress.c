@@ -9,9 +9,9 @@ static int (*registered)(void);
 /* MPICH from 4.3 on. Looked up when it runs, as a library that was built with it may run with an older one of the same ABI. */
 #if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION >= 40300000
 
-static bool is_polled; /* MPICH has poll() in its list */
+static bool is_polled; /* MPICH has go_on() in its list */
 
-static int poll(MPIX_Async_thing thing)
+static int go_on(MPIX_Async_thing thing)
 {
     (void)thing;
     if (registered != NULL) {
@@ -36,11 +36,11 @@ static bool start(void)
 {
     int (*call)(MPIX_Async_poll_function *, void *, MPIX_Stream);
     *(void **)&call = start_function();
-    is_polled = is_polled || (call != NULL && call(poll, NULL, MPIX_STREAM_NULL) == MPI_SUCCESS);
+    is_polled = is_polled || (call != NULL && call(go_on, NULL, MPIX_STREAM_NULL) == MPI_SUCCESS);
     return is_polled;
 }
 
-/* A poll that is done leaves the list when MPICH comes by. */
+/* What is done leaves the list when MPICH comes by. */
 static void stop(int (*move)(void))
 {
     const int turns_most = 1000;
