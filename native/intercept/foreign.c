@@ -54,15 +54,36 @@ static bool is_needed(const char *name)
     return own == NULL || needs(own, name);
 }
 
-/* Whether the library of this handle says that it is of another MPI than this one was built for. All that are made from MPICH go
- * together (libmpich.so.12, libmpi.so.12). */
-static bool is_other(void *handle)
+/* What the library of this handle says that it is; "": nothing. */
+static const char *version_of(void *handle)
 {
     int (*version)(char *, int *) = NULL;
     static char text[VERSION_MOST];
     int length = 0;
     *(void **)&version = dlsym(handle, "PMPI_Get_library_version");
-    if (version == NULL || version(text, &length) != MPI_SUCCESS)
+    return version != NULL && version(text, &length) == MPI_SUCCESS ? text : "";
+}
+
+/* Whether it says that it is an earlier Open MPI than this library was built for, which lacks functions of the later one. Open MPI 4.1 and
+ * 5.0 have the same name (libmpi.so.40), and the later one serves what was built for the earlier. */
+static bool is_earlier(void *handle)
+{
+#ifdef OPEN_MPI
+    const char before[] = "Open MPI v", *text = version_of(handle);
+    return strncmp(text, before, sizeof before - 1) == 0 &&
+           strtol(text + sizeof before - 1, NULL, 10) < OMPI_MAJOR_VERSION;
+#else
+    (void)handle;
+    return false;
+#endif
+}
+
+/* Whether it says that it is another MPI than this library was built for. All that are made from MPICH go together (libmpich.so.12,
+ * libmpi.so.12). */
+static bool is_other(void *handle)
+{
+    const char *text = version_of(handle);
+    if (text[0] == '\0')
         return false;
 #ifdef OPEN_MPI
     return strncmp(text, "Open MPI", 8) != 0;
@@ -80,7 +101,7 @@ static const char *foreign_name(void)
         return "";
     const char *name = base_of(found.dli_fname);
     if (is_needed(name))
-        return "";
+        return is_earlier(RTLD_NEXT) ? found.dli_fname : "";
     if (strncmp(name, standard, sizeof standard - 1) == 0)
         return found.dli_fname;
     return is_other(RTLD_NEXT) ? found.dli_fname : "";

@@ -9,11 +9,17 @@
 #endif
 
 #ifdef OMPI_HAVE_MPI_EXT_FTMPI
+/* Its address would be wanted when this library is loaded, where Open MPI 4.1 has none: foreign.h is to say so. */
+static int revoke(MPI_Comm comm)
+{
+    return PMPIX_Comm_revoke(comm);
+}
+
 SYMBOL int MPIX_Comm_revoke(MPI_Comm comm)
 {
-    int error = PMPIX_Comm_revoke(comm);
+    int error = revoke(comm);
     if (error == MPI_SUCCESS && dispatch_active)
-        dispatch_revoked(comm, PMPIX_Comm_revoke);
+        dispatch_revoked(comm, revoke);
     return error;
 }
 #endif

@@ -24,7 +24,10 @@ def _run(own: Toolchain, other: Toolchain, folder: Path, program: Path, *words: 
     return run(own, folder, program, *words, ranks=2, env=env, preload=False, record=False)
 
 
-@pytest.mark.parametrize(("own", "other"), [("openmpi4", "mpich"), ("mpich", "openmpi4"), ("openmpi5", "mpich")])
+@pytest.mark.parametrize(
+    ("own", "other"),
+    [("openmpi4", "mpich"), ("mpich", "openmpi4"), ("openmpi5", "mpich"), ("openmpi4", "openmpi5")],
+)
 def test_a_program_runs_without_the_library_of_another_mpi(own: str, other: str, tmp_path: Path) -> None:
     tools = toolchain(own)
     program = compiled(tools, tmp_path, SOURCE)
