@@ -94,6 +94,16 @@ def test_what_the_probe_says() -> None:
         _parse('@P {"ranks":')
 
 
+def test_what_ucx_prints_amid_an_answer() -> None:
+    """As MPICH 4.0.2 passed it on, of another rank."""
+    said = (
+        "[1795937500.671710] [vm:16889:0]      ucp_worker.c:1763 UCX  INFO    ep_cfg[0]: tag(sysv/memory cma/memory) "
+        "rma(sysv/memory posix/memory) am(sysv/memory cma/memory)\n"
+    )
+    found = _parse(f'{said}@P {{"cvar":"MPIR_CVAR_BARRIER_DEVIC{said}{said}E_COLLECTIVE","known":false}}\n{said}')
+    assert found.parameters == {"MPIR_CVAR_BARRIER_DEVICE_COLLECTIVE": Parameter(False)}
+
+
 @pytest.mark.parametrize("name", ["embedded", "system"])
 def test_the_probe_has_no_warnings(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     found = request.getfixturevalue(name)

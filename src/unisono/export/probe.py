@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -25,6 +26,8 @@ from unisono.machine.description import Machine
 from unisono.mpi import compiler_environment
 
 _MARK = "@P "
+_OF_UCX = re.compile(r"\[\d+\.\d+\] \[[^]\n]*\] +\S+:\d+ +UCX +[A-Z]+ [^\n]*\n")
+"""A line that UCX has printed. MPICH 4.0's launcher may put one of another rank, still in MPI_Init, amid an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +119,7 @@ def answered(argv: Sequence[str], env: Mapping[str, str], deadline: float, begun
 
 def _parse(stdout: str) -> _Found:
     found = _Found()
-    for line in stdout.splitlines():
+    for line in _OF_UCX.sub("", stdout).splitlines():
         _, mark, text = line.partition(_MARK)
         if not mark:
             continue
