@@ -21,8 +21,9 @@ bool algorithm_applies(const struct algorithm *algorithm, const struct coll_comm
 {
     if (!comm->served || (shape->ordered && !algorithm->keeps_order) || !algorithm->applies(comm, shape))
         return false;
-    return algorithm->scratch == NULL || collective_reduces(algorithm->collective) ||
-           algorithm->scratch(comm, shape) <= most_of(comm);
+    const bool in_pieces =
+        collective_reduces(algorithm->collective) && !collective_is_nonblocking(algorithm->collective);
+    return algorithm->scratch == NULL || in_pieces || algorithm->scratch(comm, shape) <= most_of(comm);
 }
 
 struct crossing algorithm_crosses(const struct algorithm *algorithm, const struct coll_comm *comm,

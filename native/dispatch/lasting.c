@@ -4,12 +4,12 @@
 #include "by_message.h"
 #include "job.h"
 #include "moving.h"
-#include "nonblocking.h"
 #include "numbers.h"
 #include "peers.h"
 #include "reserve.h"
 #include "scheduled.h"
 #include "threads.h"
+#include "wishes.h"
 
 /* What requests of a communicator have in common. It may end before they do. */
 struct lasting_place {
@@ -24,6 +24,7 @@ struct lasting {
     int number, error;
     bool is_over, is_left; /* the program has freed it */
     void *sent, *received; /* that it may be using after that */
+    struct parts *parts;   /* so */
 };
 
 static struct numbers numbers; /* that requests of this process have */
@@ -75,6 +76,7 @@ static void discard(struct lasting *lasting)
     leave_place(lasting->place);
     reserve_put(lasting->sent);
     reserve_put(lasting->received);
+    parts_free(lasting->parts);
     reserve_put(lasting);
 }
 
@@ -157,12 +159,16 @@ struct coll_comm *lasting_of(const struct lasting *lasting)
     return lasting->place->comm;
 }
 
-void lasting_set(struct lasting *lasting, const struct call *call)
+void lasting_set(struct lasting *lasting, const struct call *call, const struct wish *wish)
 {
+    struct call told = *call;
+    int64_t *lengths = wish_lengths(wish, lasting->place->comm->ranks);
+    told.send_bytes = lengths != NULL ? lengths : told.send_bytes;
     struct schedule_route route = lasting->place->route;
     route.tags = by_message_kept_tags() + lasting->number;
-    schedule_make(&lasting->moving.schedule, lasting->place->comm, route, call);
+    schedule_make(&lasting->moving.schedule, lasting->place->comm, route, &told);
     lasting->moving.schedule.number = 0; /* its tag is the first, at each start */
+    reserve_put(lengths);
 }
 
 void lasting_start(struct lasting *lasting)
@@ -179,8 +185,9 @@ bool lasting_is_over(struct lasting *lasting, int *error)
     return lasting->is_over;
 }
 
-void lasting_leave(struct lasting *lasting, void *sent, void *received)
+void lasting_leave(struct lasting *lasting, void *sent, void *received, struct parts *parts)
 {
+    lasting->parts = parts;
     lasting->sent = sent;
     lasting->received = received;
     lasting->is_left = true;

@@ -10,6 +10,7 @@
 #define UNISONO_LASTING_H
 
 #include "comm_state.h"
+#include "nonblocking.h"
 #include "requests/schedule.h"
 
 struct lasting;
@@ -23,14 +24,15 @@ void lasting_end(struct comm_state *state);
 /* Collective, on a communicator that has lasting_comm(). NULL, on all ranks: there is no tag left, and it is the MPI library's. */
 struct lasting *lasting_make(struct comm_state *state);
 struct coll_comm *lasting_of(const struct lasting *lasting);
-/* Then: each start is such a call, whose buffers are the same each time. Local, as is all that follows. */
-void lasting_set(struct lasting *lasting, const struct call *call);
+/* Then: each start is such a call, whose buffers are the same each time, and whose blocks have the lengths that the wish tells. Local, as is
+ * all that follows. */
+void lasting_set(struct lasting *lasting, const struct call *call, const struct wish *wish);
 
 void lasting_start(struct lasting *lasting);
 /* Moves it on. Whether the last start is over, and how. Waits for nobody. */
 bool lasting_is_over(struct lasting *lasting, int *error);
-/* The program has freed its request; of one that is active MPI forbids it, which goes on all the same. The memory is reserve_get()'s,
- * which it may be using, or NULL. */
-void lasting_leave(struct lasting *lasting, void *sent, void *received);
+/* The program has freed its request; of one that is active MPI forbids it, which goes on all the same. It may be using the memory, which is
+ * reserve_get()'s or NULL, and the parts. */
+void lasting_leave(struct lasting *lasting, void *sent, void *received, struct parts *parts);
 
 #endif

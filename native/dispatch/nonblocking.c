@@ -185,11 +185,8 @@ static bool is_left(const struct wish *wish, const struct call *call)
 bool nonblocking_begin(struct comm_state *state, const struct wish *wish, MPI_Request *request, int *error)
 {
     struct call call;
-    if (state->posted == NULL) {
-        const bool begun = scheduled_begin(state, wish, request, error);
-        parts_free(wish->parts);
-        return begun;
-    }
+    if (state->posted == NULL)
+        return scheduled_begin(state, wish, request, error);
     const struct implementation *chosen = choose(state, wish, &call);
     struct operation *operation = chosen != NULL ? reserve_get(sizeof *operation) : NULL;
     void *sent = NULL;

@@ -21,7 +21,8 @@ struct wish {
     struct call call;
     struct packed send, receive;
     bool keeps;
-    struct parts *parts; /* of calls whose blocks have lengths of their own; else NULL */
+    struct parts *parts;                 /* of calls whose blocks have lengths of their own; else NULL */
+    const struct dispatch_vector *given; /* elements of each rank's block of an ireduce_scatter, while the call lasts */
 };
 
 /* Whether the job's calls may be ours at all: the same on all ranks. */

@@ -185,7 +185,7 @@ void persistent_make(struct comm_state *state, bool possible, const struct wish 
     if (chosen != NULL && find_place(one, state, &call)) {
         prepare(one, wish);
         if (one->lasting != NULL)
-            lasting_set(one->lasting, &one->kept.call);
+            lasting_set(one->lasting, &one->kept.call, wish);
         one->by = implementation_as(chosen, named);
     } else {
         parts_free(wish->parts);
@@ -288,12 +288,12 @@ static void drop(struct persistent **place)
         PMPI_Type_free(&one->send.type);
     if (one->receive.is_there)
         PMPI_Type_free(&one->receive.type);
-    parts_free(one->parts);
     dispatch_known--;
     dispatch_kept -= is_ours(one);
     if (one->lasting != NULL) { /* which may be using them */
-        lasting_leave(one->lasting, one->sent, one->received);
+        lasting_leave(one->lasting, one->sent, one->received, one->parts);
     } else {
+        parts_free(one->parts);
         reserve_put(one->sent);
         reserve_put(one->received);
     }

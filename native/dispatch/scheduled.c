@@ -15,6 +15,7 @@
 #include "request.h"
 #include "reserve.h"
 #include "verbose.h"
+#include "wishes.h"
 
 /* One call, from its begin until the program has waited for its request. */
 struct scheduled {
@@ -22,6 +23,7 @@ struct scheduled {
     struct request request;
     struct apart *apart; /* NULL: it has a private communicator */
     void *sent;          /* what had to be packed */
+    struct parts *parts; /* of an iallgatherv; else NULL */
 };
 
 /* Of a communicator without a private one. */
@@ -150,6 +152,9 @@ static void end(struct moving *moving, int error)
 {
     struct scheduled *operation = (struct scheduled *)moving;
     int delivered = request_deliver(&operation->request, moving->schedule.comm);
+    if (operation->parts != NULL && error == MPI_SUCCESS)
+        delivered = parts_unpack(operation->parts, moving->schedule.comm->comm);
+    parts_free(operation->parts);
     operation->request.error = error != MPI_SUCCESS ? error : delivered;
     schedule_free(&moving->schedule);
     reserve_put(operation->sent);
@@ -161,20 +166,27 @@ static int prepare(struct scheduled *operation, struct coll_comm *comm, const st
                    struct schedule_route route)
 {
     struct call call = wish->call;
-    int error = request_make_room(&operation->request, wish, &call, comm);
+    struct parts *parts = operation->parts = wish->parts;
+    int64_t *lengths = wish_lengths(wish, comm->ranks);
+    int error = parts != NULL ? parts_arrange(parts, &call, comm->rank, false)
+                              : request_make_room(&operation->request, wish, &call, comm);
     if (error == MPI_SUCCESS)
-        error = request_collect(&wish->send, &call, comm, &operation->sent);
+        error =
+            parts != NULL ? parts_pack(parts, comm->comm) : request_collect(&wish->send, &call, comm, &operation->sent);
+    call.send_bytes = lengths != NULL ? lengths : call.send_bytes;
     schedule_make(&operation->moving.schedule, comm, route, &call);
+    reserve_put(lengths);
     return error == MPI_SUCCESS ? request_start(&operation->request, operation) : error;
 }
 
 bool scheduled_begin(struct comm_state *state, const struct wish *wish, MPI_Request *request, int *error)
 {
     struct coll_comm *comm = state->apart != NULL ? state->apart->comm : state->ours;
-    const struct implementation *chosen =
-        wish->parts == NULL ? nonblocking_choose(state, comm, &wish->call, wish->call.collective) : NULL;
-    if (chosen == NULL)
+    const struct implementation *chosen = nonblocking_choose(state, comm, &wish->call, wish->call.collective);
+    if (chosen == NULL) {
+        parts_free(wish->parts);
         return false;
+    }
     struct scheduled *operation = reserve_get(sizeof *operation);
     operation->moving = (struct moving){.may_begin = may_begin, .end = end};
     operation->apart = state->apart;

@@ -16,7 +16,7 @@ void scheduled_offer(struct comm_state *state);
 /* Waits until this rank has heard: the communicator ends. */
 void scheduled_await(struct comm_state *state);
 
-/* As nonblocking_begin(), and not for calls with parts. */
+/* As nonblocking_begin(). */
 bool scheduled_begin(struct comm_state *state, const struct wish *wish, MPI_Request *request, int *error);
 /* Until those of these that are under way are complete: MPI_Waitall of MPICH (5.0.2) ends the job for a generalized request that is not,
  * beside MPI_REQUEST_NULL. */

@@ -35,6 +35,9 @@ bool wish_scatterv(const struct comm_state *state, struct wish *wish, const void
                    const struct dispatch_vector *given, MPI_Datatype send_type, void *to, MPI_Count count,
                    MPI_Datatype type, int root);
 
+/* Bytes of each rank's block of an ireduce_scatter, which plans need: reserve_put() afterwards. NULL: it is another one. */
+int64_t *wish_lengths(const struct wish *wish, int ranks);
+
 /* Those of neighbourhoods that can be served: `collective` is the nonblocking one's. */
 bool wish_neighbor(struct around *around, struct wish *wish, enum collective collective, const struct near_side *send,
                    const struct near_side *receive);

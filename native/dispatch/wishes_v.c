@@ -2,6 +2,8 @@
  * the others' blocks are known to the two that have to do with each (parts.h). */
 #include "wishes.h"
 
+#include "reserve.h"
+
 /* With no blocks yet. */
 static struct parts *begin(const struct comm_state *state, struct wish *wish, enum collective collective, int root)
 {
@@ -38,10 +40,22 @@ bool wish_reduce_scatter(struct comm_state *state, struct wish *wish, const void
                       type, op))
         return false;
     struct call *call = &wish->call;
+    wish->given = given;
     call->own = call->bytes;
     wish->send.count = (MPI_Count)count;
     return !__builtin_mul_overflow(count, call->reduction.element, &call->bytes) &&
            !__builtin_mul_overflow(before, call->reduction.element, &call->own_at);
+}
+
+int64_t *wish_lengths(const struct wish *wish, int ranks)
+{
+    if (wish->given == NULL)
+        return NULL;
+    const struct blocks blocks = {.given = wish->given};
+    int64_t *lengths = reserve_get((size_t)ranks * sizeof *lengths);
+    for (int rank = 0; rank < ranks; rank++)
+        lengths[rank] = vectors_count(&blocks, rank) * wish->call.reduction.element;
+    return lengths;
 }
 
 bool wish_allgatherv(const struct comm_state *state, struct wish *wish, const void *from, MPI_Count send_count,

@@ -179,7 +179,9 @@ static int64_t call_bound(const struct algorithm *algorithm, const struct shape 
     const int64_t piece = INT64_C(16) << 20, segments = INT64_C(8) << 20, a_rank = 60;
     int64_t says = algorithm->scratch == NULL ? 0 : algorithm->scratch(world, shape);
     says += algorithm->collects == NULL ? 0 : SERVE_WINDOW;
-    return (says < piece || !collective_reduces(algorithm->collective) ? says : piece) + segments + a_rank * ranks;
+    const bool in_pieces =
+        collective_reduces(algorithm->collective) && !collective_is_nonblocking(algorithm->collective);
+    return (says < piece || !in_pieces ? says : piece) + segments + a_rank * ranks;
 }
 
 /* Blocks of so many bytes for, or from, every rank; all of them are neighbours. */
@@ -218,8 +220,9 @@ static int64_t longest_block(const struct algorithm *algorithm)
 /* Its size is `size`, of the vector or of a rank's block; false: too much to try. */
 static bool call_of(enum collective collective, int64_t size, const struct arguments *arguments, struct call *call)
 {
+    const bool shares = collective == COLL_REDUCE_SCATTER || collective == COLL_IREDUCE_SCATTER;
     const bool whole = collective == COLL_BCAST || collective == COLL_REDUCE || collective == COLL_ALLREDUCE ||
-                       collective_scans(collective) || collective == COLL_REDUCE_SCATTER;
+                       collective_scans(collective) || shares;
     const int64_t each = whole ? size / ranks / 8 * 8 : size;
     const bool gathers = collective == COLL_NEIGHBOR_ALLGATHER || collective == COLL_NEIGHBOR_ALLGATHERV;
     if (!whole && size * ranks > (INT64_C(1) << 28))
@@ -228,7 +231,7 @@ static bool call_of(enum collective collective, int64_t size, const struct argum
     call->collective = collective;
     call->around = &arguments->around;
     call->count = size / 8;
-    call->bytes = collective_has_no_size(collective) ? 0 : collective == COLL_REDUCE_SCATTER ? each * ranks : size;
+    call->bytes = collective_has_no_size(collective) ? 0 : shares ? each * ranks : size;
     call->own = each;
     call->reduction = (struct reduction){.element = 8, .commutative = true, .combine = nothing};
     call->send_bytes = call->receive_bytes = arguments->bytes;

@@ -34,6 +34,12 @@ struct data {
     size_t room;
 };
 
+/* What a nonblocking one does: all forms are in the same order. */
+static enum collective form(enum collective collective)
+{
+    return collective_is_nonblocking(collective) ? collective - COLLECTIVES_BLOCKING : collective;
+}
+
 /* The same for all, of a length of each rank's own. */
 static int gathers(enum collective collective)
 {
@@ -49,6 +55,7 @@ static int exchanges(enum collective collective)
 
 static int64_t block(enum collective collective, int64_t bytes, int from, int to)
 {
+    collective = form(collective);
     int64_t varied = bytes / 2 + bytes * ((from + 2 * to) % ranks) / ranks;
     if (collective == COLL_GATHERV || collective == COLL_SCATTERV) /* of the rank that is not the root */
         return bytes / 2 + bytes * (collective == COLL_GATHERV ? from : to) / ranks;
@@ -68,50 +75,44 @@ static void fill(char *memory, size_t bytes, unsigned seed, int is_number)
 /* Fills in the v's of this rank; what its buffers need. */
 static void arrange(struct data *data, struct call *call, int64_t bytes)
 {
+    const enum collective collective = form(call->collective);
     int64_t *v[4];
     for (int k = 0; k < 4; k++)
         v[k] = data->counts + (size_t)k * (size_t)ranks;
     int64_t out = 0, in = 0;
     for (int i = 0; i < ranks; i++) {
-        v[0][i] = block(call->collective, bytes, rank, i);
-        v[2][i] = block(call->collective, bytes, i, rank);
-        v[1][i] = collective_is_near(call->collective) && gathers(call->collective) ? 0 : out, v[3][i] = in;
+        v[0][i] = block(collective, bytes, rank, i);
+        v[2][i] = block(collective, bytes, i, rank);
+        v[1][i] = collective_is_near(collective) && gathers(collective) ? 0 : out, v[3][i] = in;
         out += v[0][i], in += v[2][i];
         for (int k = 0; k < 4; k++)
-            data->int_counts[k * ranks + i] = (int)(v[k][i] / (call->collective == COLL_REDUCE_SCATTER ? 8 : 1));
+            data->int_counts[k * ranks + i] = (int)(v[k][i] / (collective == COLL_REDUCE_SCATTER ? 8 : 1));
     }
     call->send_bytes = v[0], call->send_at = v[1], call->receive_bytes = v[2], call->receive_at = v[3];
-    call->own = block(call->collective, bytes, rank, rank);
-    call->bytes = call->collective == COLL_ALLGATHERV        ? (in + ranks - 1) / ranks
-                  : call->collective == COLL_REDUCE_SCATTER  ? out
-                  : collective_has_no_size(call->collective) ? 0
-                                                             : bytes;
+    call->own = block(collective, bytes, rank, rank);
+    call->bytes = collective == COLL_ALLGATHERV        ? (in + ranks - 1) / ranks
+                  : collective == COLL_REDUCE_SCATTER  ? out
+                  : collective_has_no_size(collective) ? 0
+                                                       : bytes;
 }
 
 static void library(const struct data *data, const struct call *call, char *receive)
 {
     const int *v = data->int_counts;
     int bytes = (int)call->bytes, number = (int)call->count;
-    switch (call->collective) {
-    case COLL_IBCAST:
+    switch (form(call->collective)) {
     case COLL_BCAST: PMPI_Bcast(receive, bytes, MPI_BYTE, call->root, MPI_COMM_WORLD); break;
-    case COLL_IREDUCE:
     case COLL_REDUCE: PMPI_Reduce(call->send, receive, number, MPI_DOUBLE, MPI_SUM, call->root, MPI_COMM_WORLD); break;
-    case COLL_IALLREDUCE:
     case COLL_ALLREDUCE: PMPI_Allreduce(call->send, receive, number, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); break;
     case COLL_SCAN: PMPI_Scan(call->send, receive, number, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); break;
     case COLL_EXSCAN: PMPI_Exscan(call->send, receive, number, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); break;
-    case COLL_IALLGATHER:
     case COLL_ALLGATHER: PMPI_Allgather(call->send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, MPI_COMM_WORLD); break;
-    case COLL_IGATHER:
     case COLL_GATHER:
         PMPI_Gather(call->send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, call->root, MPI_COMM_WORLD);
         break;
-    case COLL_ISCATTER:
     case COLL_SCATTER:
         PMPI_Scatter(call->send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, call->root, MPI_COMM_WORLD);
         break;
-    case COLL_IALLTOALL:
     case COLL_ALLTOALL: PMPI_Alltoall(call->send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, MPI_COMM_WORLD); break;
     case COLL_ALLGATHERV:
     case COLL_NEIGHBOR_ALLGATHER:
@@ -164,12 +165,14 @@ struct candidate {
     int64_t segment;
 };
 
-/* Where the data is of a call with this root: nonblocking ones have two buffers, and only the root of a reduction receives. */
+/* Where the data is of a call with this root: nonblocking ones have two buffers, only the root of a reduction receives, and the
+ * first rank of an iexscan does not. */
 static void aim(struct call *call, struct data *data)
 {
     const int is_root = rank == call->root;
     call->send = call->collective == COLL_IBCAST ? data->receive : data->send;
-    call->receive = (call->collective == COLL_IBCAST && is_root) || (call->collective == COLL_IREDUCE && !is_root)
+    call->receive = (call->collective == COLL_IBCAST && is_root) || (call->collective == COLL_IREDUCE && !is_root) ||
+                            (call->collective == COLL_IEXSCAN && rank == 0)
                         ? NULL
                         : data->receive;
 }
@@ -189,8 +192,8 @@ static int is_right(struct coll_comm *comm, const struct candidate *candidate, s
         int error = algorithm_run(candidate->algorithm, comm, call, candidate->segment);
         good = good && error == MPI_SUCCESS &&
                (memcmp(data->expected, data->receive, data->room) == 0 ||
-                ((call->collective == COLL_REDUCE || call->collective == COLL_IREDUCE) && rank != call->root) ||
-                (call->collective == COLL_EXSCAN && rank == 0));
+                (form(call->collective) == COLL_REDUCE && rank != call->root) ||
+                (form(call->collective) == COLL_EXSCAN && rank == 0));
     }
     call->root = 0;
     aim(call, data);

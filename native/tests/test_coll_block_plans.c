@@ -1,4 +1,4 @@
-/* Plans of nonblocking collectives in which ranks have blocks for one another, played through without MPI: ranks that go on at any time,
+/* Plans of nonblocking collectives that lay out their memory themselves, played through without MPI: ranks that go on at any time,
  * messages that keep their order between any two of them, and that may be late. */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -10,7 +10,10 @@
 
 enum { QUEUE = 8, BLOCKS = MOST * MOST, NOTHING = -1 };
 
-/* A block is whom it is from and whom it is for: 100 * from + to; for nobody, where a rank has one. */
+/* A block is whom it is from and whom it is for: 100 * from + to; for nobody, where a rank has one. What is combined is whom it is
+ * for, times ALL, and a bit for each rank that it is from. */
+enum { ALL = 1 << MOST };
+
 struct message {
     int blocks, block[BLOCKS];
 };
@@ -26,7 +29,7 @@ struct player {
 static struct player player[MOST];
 static struct message sent[MOST][MOST][QUEUE];
 static int sends[MOST][MOST], receives[MOST][MOST];
-static bool in_place;
+static bool in_place, keeps_order;
 
 /* Where a block of a rank is; its size is checked. */
 static int *memory(int rank, struct plan_place place, int blocks)
@@ -145,6 +148,20 @@ static void reorder(int rank, const struct plan_step *step)
     memcpy(to, made, (size_t)topology.ranks * sizeof *to);
 }
 
+static void combine(int rank, const struct plan_step *step)
+{
+    const int *with = memory(rank, step->place, step->blocks);
+    int *into = memory(rank, step->to, step->blocks);
+    CHECK(is_free(rank, with, step->blocks, false) && is_free(rank, into, step->blocks, true));
+    for (int i = 0; i < step->blocks; i++) {
+        CHECK(with[i] >= 0 && into[i] >= 0 && with[i] / ALL == into[i] / ALL);
+        const int left = (step->kind == PLAN_COMBINE_LEFT ? with[i] : into[i]) % ALL,
+                  right = (step->kind == PLAN_COMBINE_LEFT ? into[i] : with[i]) % ALL;
+        CHECK((left & right) == 0 && (!keeps_order || left < (right & -right)));
+        into[i] |= with[i];
+    }
+}
+
 /* As far as it goes. */
 static bool move(int rank)
 {
@@ -167,6 +184,8 @@ static bool move(int rank)
                 sent_at[rank][step->peer][me->number[me->count - 1]] = waits[rank];
         } else if (step->kind == PLAN_COPY) {
             copy(rank, step);
+        } else if (step->kind == PLAN_COMBINE_LEFT || step->kind == PLAN_COMBINE_RIGHT) {
+            combine(rank, step);
         } else {
             reorder(rank, step);
         }
@@ -175,9 +194,26 @@ static bool move(int rank)
     return me->at > before || waits[rank] > waited;
 }
 
+/* What a rank has, its i-th block. */
+static int own(enum collective collective, int rank, int i)
+{
+    switch (collective) {
+    case COLL_IALLGATHER:
+    case COLL_IALLGATHERV:
+    case COLL_IGATHER: return 100 * rank;
+    case COLL_IEXSCAN:
+    case COLL_ISCAN: return 1 << rank;
+    case COLL_IREDUCE_SCATTER_BLOCK: return i * ALL + (1 << rank);
+    default: return 100 * rank + i;
+    }
+}
+
 static void play(enum collective collective, int root)
 {
-    const bool has_one = collective == COLL_IALLGATHER || collective == COLL_IGATHER;
+    const bool scans = collective == COLL_ISCAN || collective == COLL_IEXSCAN;
+    const bool has_one =
+        collective == COLL_IALLGATHER || collective == COLL_IALLGATHERV || collective == COLL_IGATHER || scans;
+    keeps_order = scans;
     memset(sends, 0, sizeof sends);
     memset(receives, 0, sizeof receives);
     memset(waits, 0, sizeof waits);
@@ -186,14 +222,14 @@ static void play(enum collective collective, int root)
         struct player *me = &player[rank];
         me->plan = plan_make(&mine, collective, root);
         me->at = me->count = 0;
-        CHECK(!me->plan.combines);
+        CHECK(!me->plan.combines || scans || collective == COLL_IREDUCE_SCATTER_BLOCK);
         for (int where = 0; where <= PLAN_GOT; where++)
             for (int i = 0; i < BLOCKS; i++)
                 me->memory[where][i] = NOTHING;
         int *given = me->memory[in_place ? PLAN_GOT : PLAN_GIVEN];
         if (collective != COLL_ISCATTER || rank == root)
             for (int i = 0; i < (has_one ? 1 : topology.ranks); i++)
-                given[i] = 100 * rank + (has_one ? 0 : i);
+                given[i] = own(collective, rank, i);
     }
     int rests = 0;
     for (int turn = 0; rests < 200 * topology.ranks; turn++)
@@ -203,8 +239,10 @@ static void play(enum collective collective, int root)
 /* How many blocks a rank gets, and its i-th. */
 static int gotten(enum collective collective, int root, int rank)
 {
-    if (collective == COLL_ISCATTER)
+    if (collective == COLL_ISCATTER || collective == COLL_ISCAN || collective == COLL_IREDUCE_SCATTER_BLOCK)
         return 1;
+    if (collective == COLL_IEXSCAN)
+        return rank > 0;
     return collective != COLL_IGATHER || rank == root ? topology.ranks : 0;
 }
 
@@ -212,6 +250,10 @@ static int expected(enum collective collective, int root, int rank, int i)
 {
     if (collective == COLL_ISCATTER)
         return 100 * root + rank;
+    if (collective == COLL_IREDUCE_SCATTER_BLOCK)
+        return rank * ALL + (1 << topology.ranks) - 1;
+    if (collective == COLL_IEXSCAN || collective == COLL_ISCAN)
+        return (1 << (rank + (collective == COLL_ISCAN))) - 1;
     return 100 * i + (collective == COLL_IALLTOALL ? rank : 0);
 }
 
@@ -223,14 +265,15 @@ static void check_end(enum collective collective, int root)
         CHECK(me->at == me->plan.count && me->count == 0);
         for (int other = 0; other < topology.ranks; other++)
             CHECK(sends[rank][other] == receives[rank][other]);
-        for (int i = 0; i < BLOCKS; i++)
+        for (int i = 0; i < (in_place ? blocks : BLOCKS); i++)
             CHECK(me->memory[PLAN_GOT][i] == (i < blocks ? expected(collective, root, rank, i) : NOTHING));
     }
 }
 
 int main(void)
 {
-    static const enum collective all[] = {COLL_IALLGATHER, COLL_IALLTOALL, COLL_IGATHER, COLL_ISCATTER};
+    static const enum collective all[] = {COLL_IALLGATHER, COLL_IALLGATHERV,           COLL_IALLTOALL, COLL_IEXSCAN,
+                                          COLL_IGATHER,    COLL_IREDUCE_SCATTER_BLOCK, COLL_ISCAN,     COLL_ISCATTER};
     for (int trial = 0; trial < 600; trial++) {
         const int ranks = 2 + rand() % (MOST - 1), nodes = 1 + rand() % ranks;
         if (trial % 3 == 0)
@@ -239,8 +282,9 @@ int main(void)
             draw_topology(ranks, nodes);
         for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
             const int root = rand() % ranks;
-            in_place = all[k] == COLL_IALLTOALL && trial % 2 == 0;
-            CHECK(plan_is_there(all[k]) && plan_is_of_blocks(all[k]));
+            in_place = trial % 2 == 0 && (all[k] == COLL_IALLTOALL || all[k] == COLL_IEXSCAN || all[k] == COLL_ISCAN ||
+                                          all[k] == COLL_IREDUCE_SCATTER_BLOCK);
+            CHECK(plan_is_there(all[k]) && plan_lays_out(all[k]));
             play(all[k], root);
             check_end(all[k], root);
             for (int rank = 0; rank < ranks; rank++)

@@ -144,6 +144,6 @@ int main(void)
                 plan_free(&player[rank].plan);
         }
     }
-    CHECK(!plan_is_there(COLL_ISCAN) && !plan_is_there(COLL_BARRIER));
+    CHECK(!plan_is_there(COLL_IALLTOALLV) && !plan_is_there(COLL_BARRIER));
     return verdict();
 }

@@ -77,6 +77,9 @@ def _check(said: str, some: tuple[str, ...]) -> None:
                 "reduce_scatter_leader",
                 "scan_leader",
                 "exscan_leader",
+                "iscan_leader",
+                "iallgatherv_leader",
+                "ireduce_scatter_leader",
             ),
         ),
         (
@@ -91,6 +94,9 @@ def _check(said: str, some: tuple[str, ...]) -> None:
                 "gather_direct",
                 "reduce_scatter_block_leader",
                 "exscan_flat_doubling",
+                "iexscan_leader",
+                "iallgatherv_leader",
+                "ireduce_scatter_block_leader",
             ),
         ),
         (3, "1", ("bcast_ring", "allgatherv_lanes", "alltoall_leader")),
@@ -122,7 +128,8 @@ def test_virtual_nodes(installed: Installed, cluster: MakeCluster, hosts: str, r
     line += ["all", "all", "1000", "70001"]
     done = run(virtual.wrap(installed.argv(*line)), {**virtual.env, "TRY_SECONDS": "0"}, deadline=100)
     assert done.exit_code == 0, done.stdout + done.stderr
-    _check(done.stdout, ("bcast_chain", "allreduce_leader", "allgather_ring", "alltoallv_nodes", "barrier_leader"))
+    some = ("bcast_chain", "allreduce_leader", "allgather_ring", "alltoallv_nodes", "barrier_leader", "iscan_leader")
+    _check(done.stdout, some)
 
 
 @pytest.mark.cluster

@@ -36,6 +36,26 @@ static double cost_gathered(const struct coll_comm *comm, const struct shape *sh
            cost_fabric(comm, cost_levels(topology->nodes, 2), all - here);
 }
 
+/* The vector goes up a node, and all but a node's part of it to others, in halves. */
+static double cost_reduced(const struct coll_comm *comm, double vector)
+{
+    const struct topology *topology = &comm->topology;
+    const int levels = cost_levels(topology->most, 2);
+    return (levels + topology->most - 1) * comm->costs.node_latency + levels * comm->costs.node_byte * vector +
+           cost_fabric(comm, cost_levels(topology->nodes, 2), vector - vector / topology->nodes) +
+           cost_combine(comm, (levels + 1) * vector);
+}
+
+static double cost_scattered(const struct coll_comm *comm, const struct shape *shape)
+{
+    return cost_reduced(comm, (double)shape->bytes);
+}
+
+static double cost_scattered_blocks(const struct coll_comm *comm, const struct shape *shape)
+{
+    return cost_reduced(comm, (double)shape->bytes * comm->ranks);
+}
+
 /* Through one rank of each node; the root's last messages have half of all blocks. */
 static double cost_rooted(const struct coll_comm *comm, const struct shape *shape)
 {
@@ -82,6 +102,8 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 
 LATER(iallgather, IALLGATHER, gathered,
       "The blocks of each node go up a tree, the first ranks exchange by Bruck's algorithm, and all blocks go down.")
+LATER(iallgatherv, IALLGATHERV, gathered,
+      "The blocks of each node go up a tree, the first ranks exchange by Bruck's algorithm, and all blocks go down.")
 LATER(
     ialltoall, IALLTOALL, collected,
     "The first rank of each node collects what its ranks have for others, exchanges with the other nodes, and hands out.")
@@ -92,7 +114,17 @@ LATER(
     ibarrier, IBARRIER, across,
     "The ranks of each node report up a tree, the first ranks hear of all others by dissemination, and tell their nodes.")
 LATER(ibcast, IBCAST, down, "Down a 4-nomial tree of one rank of each node, and from there down a binomial one.")
+#define SCANNED                                                                                                        \
+    "Doubling on each node, then by the last ranks of nodes; what comes before a node goes from its last rank to the " \
+    "others. Where nodes' ranks do not follow one another: doubling by all ranks."
+LATER(iexscan, IEXSCAN, across, SCANNED)
 LATER(igather, IGATHER, rooted, "One rank of each node collects its blocks, and they go up a binomial tree of these.")
 LATER(iscatter, ISCATTER, rooted,
       "Blocks go down a binomial tree of one rank of each node, and from there to each rank.")
 LATER(ireduce, IREDUCE, up, "Up a binomial tree of each node, and from there up one of one rank of each node.")
+#define SCATTERED                                                                                                       \
+    "The ranks of each node combine up a tree, the first ranks exchange by Bruck's algorithm backwards, and each rank " \
+    "gets its block."
+LATER(ireduce_scatter, IREDUCE_SCATTER, scattered, SCATTERED)
+LATER(ireduce_scatter_block, IREDUCE_SCATTER_BLOCK, scattered_blocks, SCATTERED)
+LATER(iscan, ISCAN, across, SCANNED)

@@ -38,8 +38,38 @@ struct plan_step *plan_add(struct plan *plan, enum plan_kind kind, int peer)
     }
     struct plan_step *step = &plan->step[plan->count++];
     *step = (struct plan_step){.kind = kind, .peer = peer, .blocks = 1};
-    if (kind == PLAN_TAKE)
+    if (kind == PLAN_TAKE || kind == PLAN_COMBINE_LEFT || kind == PLAN_COMBINE_RIGHT)
         step->place.where = PLAN_BESIDE;
+    plan->combines = plan->combines || kind == PLAN_COMBINE_LEFT || kind == PLAN_COMBINE_RIGHT;
+    return step;
+}
+
+void plan_message(struct plan *plan, enum plan_kind kind, int peer, struct plan_place place, int blocks)
+{
+    struct plan_step *step = plan_add(plan, kind, peer);
+    step->place = place;
+    step->blocks = blocks;
+}
+
+void plan_wait(struct plan *plan)
+{
+    plan_add(plan, PLAN_WAIT, -1);
+}
+
+void plan_combine_blocks(struct plan *plan, int at, int blocks)
+{
+    struct plan_step *step = plan_add(plan, PLAN_COMBINE_RIGHT, -1);
+    step->place.at = step->to.at = at;
+    step->blocks = blocks;
+}
+
+struct plan_step *plan_copy(struct plan *plan, struct plan_place from, struct plan_place to, int blocks)
+{
+    struct plan_step *step = plan_add(plan, PLAN_COPY, -1);
+    step->place = from;
+    step->to = to;
+    step->rows = 1;
+    step->blocks = blocks;
     return step;
 }
 
@@ -51,9 +81,8 @@ static void take(struct plan *plan, const struct circle *circle, int from)
 
 static void combine(struct plan *plan, bool comes_first)
 {
-    plan_add(plan, PLAN_WAIT, -1);
+    plan_wait(plan);
     plan_add(plan, comes_first ? PLAN_COMBINE_LEFT : PLAN_COMBINE_RIGHT, -1);
-    plan->combines = true;
 }
 
 /* Everything to place 0. */
@@ -62,7 +91,7 @@ static void go_up(struct plan *plan, const struct circle *circle)
     for (int step = 1; step < circle->size; step *= 2) {
         if (circle->place & step) {
             plan_add(plan, PLAN_SEND, rank_at(circle, circle->place - step));
-            plan_add(plan, PLAN_WAIT, -1);
+            plan_wait(plan);
             return;
         }
         if (circle->place + step < circle->size) {
@@ -72,18 +101,18 @@ static void go_up(struct plan *plan, const struct circle *circle)
     }
 }
 
-/* So many blocks of mine from place 0 to everybody; the largest subtrees first. */
-static void go_down(struct plan *plan, const struct circle *circle, int radix, int blocks)
+/* So many blocks from place 0 to everybody; the largest subtrees first. */
+static void go_down(struct plan *plan, const struct circle *circle, int radix, struct plan_place place, int blocks)
 {
     int step = tree_step(circle->size, circle->place, radix);
     if (circle->place > 0) {
-        plan_add(plan, PLAN_RECEIVE, rank_at(circle, tree_parent(circle->place, step, radix)))->blocks = blocks;
-        plan_add(plan, PLAN_WAIT, -1);
+        plan_message(plan, PLAN_RECEIVE, rank_at(circle, tree_parent(circle->place, step, radix)), place, blocks);
+        plan_wait(plan);
     }
     for (step /= radix; step > 0; step /= radix)
         for (int i = 1; i < radix && circle->place + i * step < circle->size; i++)
-            plan_add(plan, PLAN_SEND, rank_at(circle, circle->place + i * step))->blocks = blocks;
-    plan_add(plan, PLAN_WAIT, -1);
+            plan_message(plan, PLAN_SEND, rank_at(circle, circle->place + i * step), place, blocks);
+    plan_wait(plan);
 }
 
 /* Recursive doubling. */
@@ -92,9 +121,9 @@ static void go_across(struct plan *plan, const struct circle *circle)
     const struct folding folding = fold(circle->size, circle->place);
     if (folding.partner >= 0 && folding.number < 0) {
         plan_add(plan, PLAN_SEND, rank_at(circle, folding.partner));
-        plan_add(plan, PLAN_WAIT, -1);
+        plan_wait(plan);
         plan_add(plan, PLAN_RECEIVE, rank_at(circle, folding.partner));
-        plan_add(plan, PLAN_WAIT, -1);
+        plan_wait(plan);
         return;
     }
     if (folding.partner >= 0) {
@@ -109,7 +138,7 @@ static void go_across(struct plan *plan, const struct circle *circle)
     }
     if (folding.partner >= 0) {
         plan_add(plan, PLAN_SEND, rank_at(circle, folding.partner));
-        plan_add(plan, PLAN_WAIT, -1);
+        plan_wait(plan);
     }
 }
 
@@ -119,7 +148,7 @@ static void go_around(struct plan *plan, const struct circle *circle)
     for (int step = 1; step < circle->size; step *= 2) {
         plan_add(plan, PLAN_SEND, rank_at(circle, (circle->place + step) % circle->size));
         take(plan, circle, (circle->place - step + circle->size) % circle->size);
-        plan_add(plan, PLAN_WAIT, -1);
+        plan_wait(plan);
     }
 }
 
@@ -136,13 +165,14 @@ static int most_messages(const struct plan *plan)
 bool plan_is_there(enum collective collective)
 {
     return collective == COLL_IBARRIER || collective == COLL_IBCAST || collective == COLL_IREDUCE ||
-           collective == COLL_IALLREDUCE || plan_is_of_blocks(collective);
+           collective == COLL_IALLREDUCE || plan_lays_out(collective);
 }
 
-bool plan_is_of_blocks(enum collective collective)
+bool plan_lays_out(enum collective collective)
 {
-    return collective == COLL_IALLGATHER || collective == COLL_IALLTOALL || collective == COLL_IGATHER ||
-           collective == COLL_ISCATTER;
+    return collective == COLL_IALLGATHER || collective == COLL_IALLGATHERV || collective == COLL_IALLTOALL ||
+           collective == COLL_IEXSCAN || collective == COLL_IGATHER || collective == COLL_IREDUCE_SCATTER ||
+           collective == COLL_IREDUCE_SCATTER_BLOCK || collective == COLL_ISCAN || collective == COLL_ISCATTER;
 }
 
 /* The ranks of this node, the one at `first` before all others. */
@@ -156,10 +186,10 @@ static struct circle circle_of_node(const struct topology *topology, int first)
                            .place = (topology->local - first + topology->locals) % topology->locals};
 }
 
-void plan_down_node(struct plan *plan, const struct topology *topology, int blocks)
+void plan_down_node(struct plan *plan, const struct topology *topology, int from, struct plan_place place, int blocks)
 {
-    const struct circle node = circle_of_node(topology, 0);
-    go_down(plan, &node, NODE_RADIX, blocks);
+    const struct circle node = circle_of_node(topology, from);
+    go_down(plan, &node, NODE_RADIX, place, blocks);
 }
 
 /* Of those in which a rank has a vector. */
@@ -174,11 +204,12 @@ static struct plan plan_vectors(const struct topology *topology, enum collective
                                  .root = is_rooted ? root : -1,
                                  .size = topology->nodes,
                                  .place = (topology->node - home + topology->nodes) % topology->nodes};
+    const struct plan_place mine = {PLAN_MINE, 0};
     struct plan plan = {0};
     if (collective != COLL_IBCAST)
         go_up(&plan, &node);
     if (node.place == 0 && collective == COLL_IBCAST)
-        go_down(&plan, &nodes, NODES_RADIX, 1);
+        go_down(&plan, &nodes, NODES_RADIX, mine, 1);
     else if (node.place == 0 && collective == COLL_IREDUCE)
         go_up(&plan, &nodes);
     else if (node.place == 0 && collective == COLL_IALLREDUCE)
@@ -186,17 +217,25 @@ static struct plan plan_vectors(const struct topology *topology, enum collective
     else if (node.place == 0)
         go_around(&plan, &nodes);
     if (collective != COLL_IREDUCE)
-        go_down(&plan, &node, NODE_RADIX, 1);
+        go_down(&plan, &node, NODE_RADIX, mine, 1);
     return plan;
 }
 
 struct plan plan_make(const struct topology *topology, enum collective collective, int root)
 {
-    struct plan plan = collective == COLL_IALLGATHER  ? plan_allgather(topology)
-                       : collective == COLL_IALLTOALL ? plan_alltoall(topology)
-                       : collective == COLL_IGATHER   ? plan_gather(topology, root)
-                       : collective == COLL_ISCATTER  ? plan_scatter(topology, root)
-                                                      : plan_vectors(topology, collective, root);
+    struct plan plan;
+    switch (collective) {
+    case COLL_IALLGATHER: plan = plan_allgather(topology, topology->in_order); break;
+    case COLL_IALLGATHERV: plan = plan_allgather(topology, false); break;
+    case COLL_IALLTOALL: plan = plan_alltoall(topology); break;
+    case COLL_IEXSCAN: plan = plan_scan(topology, true); break;
+    case COLL_IGATHER: plan = plan_gather(topology, root); break;
+    case COLL_IREDUCE_SCATTER:
+    case COLL_IREDUCE_SCATTER_BLOCK: plan = plan_reduce_scatter(topology); break;
+    case COLL_ISCAN: plan = plan_scan(topology, false); break;
+    case COLL_ISCATTER: plan = plan_scatter(topology, root); break;
+    default: plan = plan_vectors(topology, collective, root);
+    }
     plan.most = most_messages(&plan);
     return plan;
 }

@@ -6,17 +6,9 @@
 
 enum { AT_ONCE = 8 /* nodes that a rank sends to at a time, or receives from */ };
 
-/* A message of blocks. */
 static void message(struct plan *plan, enum plan_kind kind, int peer, enum plan_where where, int at, int blocks)
 {
-    struct plan_step *step = plan_add(plan, kind, peer);
-    step->place = (struct plan_place){where, at};
-    step->blocks = blocks;
-}
-
-static void wait_for_all(struct plan *plan)
-{
-    plan_add(plan, PLAN_WAIT, -1);
+    plan_message(plan, kind, peer, (struct plan_place){where, at}, blocks);
 }
 
 static int local_rank(const struct topology *topology, int local)
@@ -42,13 +34,10 @@ static void order(struct plan *plan, const struct topology *topology, enum plan_
 static void copy(struct plan *plan, struct plan_place from, int stride, struct plan_place to, int to_stride, int rows,
                  int blocks)
 {
-    struct plan_step *step = plan_add(plan, PLAN_COPY, -1);
-    step->place = from;
-    step->to = to;
+    struct plan_step *step = plan_copy(plan, from, to, blocks);
     step->stride = stride;
     step->to_stride = to_stride;
     step->rows = rows;
-    step->blocks = blocks;
 }
 
 /* Blocks of the ranks of this node, from each to the first: up a binomial tree. */
@@ -60,23 +49,40 @@ static void gather(struct plan *plan, const struct topology *topology)
         if (me + step < here)
             message(plan, PLAN_RECEIVE, local_rank(topology, me + step), PLAN_MINE, begin + me + step,
                     step < here - me - step ? step : here - me - step);
-    wait_for_all(plan);
+    plan_wait(plan);
     if (step >= here)
         return;
     message(plan, PLAN_SEND, local_rank(topology, me - step), PLAN_MINE, begin + me,
             step < here - me ? step : here - me);
-    wait_for_all(plan);
+    plan_wait(plan);
 }
 
-/* Blocks of so many nodes from this one on, around the end, too. */
-static void message_of_nodes(struct plan *plan, const struct topology *topology, enum plan_kind kind, int peer,
-                             int node, int count)
+/* Blocks of so many nodes from this one on, around the end, too: one or two runs of them. */
+struct runs {
+    int count;
+    struct {
+        int at, blocks;
+    } run[2];
+};
+
+static struct runs runs_of_nodes(const struct topology *topology, int node, int count)
 {
     const int nodes = topology->nodes, begin = node % nodes, end = begin + count < nodes ? begin + count : nodes;
     const int *first = topology->first;
-    message(plan, kind, peer, PLAN_MINE, first[begin], first[end] - first[begin]);
-    if (begin + count > nodes)
-        message(plan, kind, peer, PLAN_MINE, 0, first[begin + count - nodes]);
+    struct runs runs = {.count = 1, .run[0] = {first[begin], first[end] - first[begin]}};
+    if (begin + count > nodes) {
+        runs.run[1].blocks = first[begin + count - nodes];
+        runs.count = 2;
+    }
+    return runs;
+}
+
+static void message_of_nodes(struct plan *plan, const struct topology *topology, enum plan_kind kind, int peer,
+                             enum plan_where where, int node, int count)
+{
+    const struct runs runs = runs_of_nodes(topology, node, count);
+    for (int i = 0; i < runs.count; i++)
+        message(plan, kind, peer, where, runs.run[i].at, runs.run[i].blocks);
 }
 
 /* Bruck's allgather among the first ranks of nodes: after each round a node has the blocks of twice as many nodes from its own on. They
@@ -86,22 +92,24 @@ static void go_around(struct plan *plan, const struct topology *topology)
     const int nodes = topology->nodes, me = topology->node;
     for (int have = 1; have < nodes; have *= 2) {
         const int count = have < nodes - have ? have : nodes - have;
-        message_of_nodes(plan, topology, PLAN_SEND, leader(topology, (me - have + nodes) % nodes), me, count);
-        message_of_nodes(plan, topology, PLAN_RECEIVE, leader(topology, (me + have) % nodes), me + have, count);
-        wait_for_all(plan);
+        message_of_nodes(plan, topology, PLAN_SEND, leader(topology, (me - have + nodes) % nodes), PLAN_MINE, me,
+                         count);
+        message_of_nodes(plan, topology, PLAN_RECEIVE, leader(topology, (me + have) % nodes), PLAN_MINE, me + have,
+                         count);
+        plan_wait(plan);
     }
 }
 
-struct plan plan_allgather(const struct topology *topology)
+struct plan plan_allgather(const struct topology *topology, bool is_there)
 {
     const int own = topology->first[topology->node] + topology->local;
-    struct plan plan = {.mine = topology->in_order ? 0 : topology->ranks};
-    copy(&plan, (struct plan_place){PLAN_GIVEN, 0}, 0, (struct plan_place){PLAN_MINE, own}, 0, 1, 1);
+    struct plan plan = {.mine = is_there ? 0 : topology->ranks};
+    plan_copy(&plan, (struct plan_place){PLAN_GIVEN, 0}, (struct plan_place){PLAN_MINE, own}, 1);
     gather(&plan, topology);
     if (topology->local == 0)
         go_around(&plan, topology);
-    plan_down_node(&plan, topology, topology->ranks);
-    if (!topology->in_order)
+    plan_down_node(&plan, topology, 0, (struct plan_place){PLAN_MINE, 0}, topology->ranks);
+    if (!is_there)
         order(&plan, topology, PLAN_BY_RANK, (struct plan_place){PLAN_MINE, 0}, (struct plan_place){PLAN_GOT, 0});
     return plan;
 }
@@ -114,9 +122,9 @@ static void hand_over(struct plan *plan, const struct topology *topology)
     if (!topology->in_order)
         order(plan, topology, PLAN_BY_NODE, given, mine);
     message(plan, PLAN_SEND, first, topology->in_order ? PLAN_GIVEN : PLAN_MINE, 0, ranks);
-    wait_for_all(plan); /* in place, both are the same memory */
+    plan_wait(plan); /* in place, both are the same memory */
     message(plan, PLAN_RECEIVE, first, topology->in_order ? PLAN_GOT : PLAN_MINE, 0, ranks);
-    wait_for_all(plan);
+    plan_wait(plan);
     if (!topology->in_order)
         order(plan, topology, PLAN_BY_RANK, mine, got);
 }
@@ -139,9 +147,9 @@ static void exchange(struct plan *plan, const struct topology *topology)
         message(plan, PLAN_RECEIVE, leader(topology, from), PLAN_MINE, first[from] * here,
                 here * topology_locals(topology, from));
         if (i % AT_ONCE == 0)
-            wait_for_all(plan);
+            plan_wait(plan);
     }
-    wait_for_all(plan);
+    plan_wait(plan);
 }
 
 struct plan plan_alltoall(const struct topology *topology)
@@ -157,7 +165,7 @@ struct plan plan_alltoall(const struct topology *topology)
     for (int local = 1; local < here; local++)
         message(&plan, PLAN_RECEIVE, local_rank(topology, local), PLAN_MINE, local * ranks, ranks);
     order(&plan, topology, PLAN_BY_NODE, (struct plan_place){PLAN_GIVEN, 0}, (struct plan_place){PLAN_MINE, 0});
-    wait_for_all(&plan);
+    plan_wait(&plan);
     exchange(&plan, topology);
     /* By rank that gives, in our order, then by rank of this node: the other way round. */
     for (int local = 0; local < here; local++) {
@@ -167,7 +175,7 @@ struct plan plan_alltoall(const struct topology *topology)
             message(&plan, PLAN_SEND, local_rank(topology, local), PLAN_BESIDE, local * ranks, ranks);
     }
     order(&plan, topology, PLAN_BY_RANK, (struct plan_place){PLAN_BESIDE, 0}, (struct plan_place){PLAN_GOT, 0});
-    wait_for_all(&plan);
+    plan_wait(&plan);
     return plan;
 }
 
@@ -214,7 +222,7 @@ static void blocks_of_parent(struct plan *plan, const struct tree *tree, enum pl
     const int nodes = tree->topology->nodes;
     const int parent = (tree->home + tree_parent(tree->place, tree->step, 2)) % nodes;
     if (tree->place > 0)
-        message_of_nodes(plan, tree->topology, kind, head(tree, parent), tree->topology->node, tree->size);
+        message_of_nodes(plan, tree->topology, kind, head(tree, parent), PLAN_MINE, tree->topology->node, tree->size);
 }
 
 /* Of each subtree below this node, from or to its top. */
@@ -224,7 +232,7 @@ static void blocks_of_children(struct plan *plan, const struct tree *tree, enum 
     for (int step = tree->step / 2; step > 0; step /= 2) {
         const int place = tree->place + step, node = (tree->home + place) % nodes;
         if (place < nodes)
-            message_of_nodes(plan, tree->topology, kind, head(tree, node), node,
+            message_of_nodes(plan, tree->topology, kind, head(tree, node), PLAN_MINE, node,
                              step < nodes - place ? step : nodes - place);
     }
 }
@@ -233,7 +241,7 @@ static void blocks_of_children(struct plan *plan, const struct tree *tree, enum 
 static void alone(struct plan *plan, const struct tree *tree, enum plan_kind kind, enum plan_where where)
 {
     message(plan, kind, head(tree, tree->topology->node), where, 0, 1);
-    wait_for_all(plan);
+    plan_wait(plan);
 }
 
 struct plan plan_gather(const struct topology *topology, int root)
@@ -246,12 +254,12 @@ struct plan plan_gather(const struct topology *topology, int root)
         alone(&plan, &tree, PLAN_SEND, PLAN_GIVEN);
         return plan;
     }
-    copy(&plan, (struct plan_place){PLAN_GIVEN, 0}, 0, (struct plan_place){PLAN_MINE, own}, 0, 1, 1);
+    plan_copy(&plan, (struct plan_place){PLAN_GIVEN, 0}, (struct plan_place){PLAN_MINE, own}, 1);
     blocks_of_node(&plan, &tree, PLAN_RECEIVE);
     blocks_of_children(&plan, &tree, PLAN_RECEIVE);
-    wait_for_all(&plan);
+    plan_wait(&plan);
     blocks_of_parent(&plan, &tree, PLAN_SEND);
-    wait_for_all(&plan);
+    plan_wait(&plan);
     if (topology->rank == root && !topology->in_order)
         order(&plan, topology, PLAN_BY_RANK, (struct plan_place){PLAN_MINE, 0}, (struct plan_place){PLAN_GOT, 0});
     return plan;
@@ -270,10 +278,72 @@ struct plan plan_scatter(const struct topology *topology, int root)
     if (topology->rank == root)
         order(&plan, topology, PLAN_BY_NODE, (struct plan_place){PLAN_GIVEN, 0}, (struct plan_place){PLAN_MINE, 0});
     blocks_of_parent(&plan, &tree, PLAN_RECEIVE);
-    wait_for_all(&plan);
+    plan_wait(&plan);
     blocks_of_children(&plan, &tree, PLAN_SEND);
     blocks_of_node(&plan, &tree, PLAN_SEND);
-    copy(&plan, (struct plan_place){PLAN_MINE, own}, 0, (struct plan_place){PLAN_GOT, 0}, 0, 1, 1);
-    wait_for_all(&plan);
+    plan_copy(&plan, (struct plan_place){PLAN_MINE, own}, (struct plan_place){PLAN_GOT, 0}, 1);
+    plan_wait(&plan);
+    return plan;
+}
+
+/* All blocks of the ranks of this node, combined, to the first: up a binomial tree. A rank that only sends has them where the program has,
+ * if that is in our order. Whether this rank has what is combined, in mine. */
+static bool combine_on_node(struct plan *plan, const struct topology *topology)
+{
+    const int here = topology->locals, me = topology->local, ranks = topology->ranks;
+    const struct plan_place mine = {PLAN_MINE, 0}, given = {PLAN_GIVEN, 0};
+    const bool only_sends = me % 2 == 1 || me + 1 >= here, is_given = me > 0 && only_sends && topology->in_order;
+    int step = 1;
+    plan->mine = is_given ? 0 : ranks;
+    plan->beside = me > 0 && only_sends ? 0 : ranks;
+    if (!is_given)
+        order(plan, topology, PLAN_BY_NODE, given, mine);
+    for (; step < here && !(me & step); step *= 2) {
+        if (me + step >= here)
+            continue;
+        message(plan, PLAN_RECEIVE, local_rank(topology, me + step), PLAN_BESIDE, 0, ranks);
+        plan_wait(plan);
+        plan_combine_blocks(plan, 0, ranks);
+    }
+    if (step >= here)
+        return true;
+    plan_message(plan, PLAN_SEND, local_rank(topology, me - step), is_given ? given : mine, ranks);
+    plan_wait(plan);
+    return false;
+}
+
+/* Bruck's allgather among the first ranks of nodes backwards: in each round what a node has for others goes on to one that is nearer to
+ * them, until it has what all have for itself. Each block is put together on one rank alone. */
+static void combine_around(struct plan *plan, const struct topology *topology)
+{
+    const int nodes = topology->nodes, me = topology->node;
+    for (int have = power_below(nodes); have > 0; have /= 2) {
+        const int count = have < nodes - have ? have : nodes - have;
+        if (count == 0)
+            continue;
+        const struct runs runs = runs_of_nodes(topology, me, count);
+        message_of_nodes(plan, topology, PLAN_SEND, leader(topology, (me + have) % nodes), PLAN_MINE, me + have, count);
+        message_of_nodes(plan, topology, PLAN_RECEIVE, leader(topology, (me - have + nodes) % nodes), PLAN_BESIDE, me,
+                         count);
+        plan_wait(plan);
+        for (int i = 0; i < runs.count; i++)
+            plan_combine_blocks(plan, runs.run[i].at, runs.run[i].blocks);
+    }
+}
+
+struct plan plan_reduce_scatter(const struct topology *topology)
+{
+    const int begin = topology->first[topology->node];
+    const struct plan_place got = {PLAN_GOT, 0};
+    struct plan plan = {0};
+    if (combine_on_node(&plan, topology)) {
+        combine_around(&plan, topology);
+        for (int local = 1; local < topology->locals; local++)
+            message(&plan, PLAN_SEND, local_rank(topology, local), PLAN_MINE, begin + local, 1);
+        plan_copy(&plan, (struct plan_place){PLAN_MINE, begin}, got, 1);
+    } else {
+        plan_message(&plan, PLAN_RECEIVE, local_rank(topology, 0), got, 1);
+    }
+    plan_wait(&plan);
     return plan;
 }

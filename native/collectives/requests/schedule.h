@@ -32,7 +32,10 @@ struct schedule {
     MPI_Request *request;
     int under_way;
     bool has_begun;
-    void *mine, *beside;    /* vectors, or blocks */
+    void *mine, *beside; /* vectors, or blocks */
+    int64_t *
+        edge; /* where blocks of unlike lengths begin in memory of ours, in the order of the nodes, and where the last ends; else NULL */
+    int64_t *place;         /* where each rank's is in the program's memory */
     void *made;             /* memory of these, where it is its own */
     unsigned char token[2]; /* the vectors of a barrier */
 };
@@ -42,7 +45,8 @@ bool schedule_applies(const struct coll_comm *comm, enum collective collective, 
 /* Bytes that it takes beside the buffers, on the rank that takes most. */
 int64_t schedule_scratch(const struct coll_comm *comm, enum collective collective, int64_t bytes);
 
-/* The next one of the communicator. Local. Buffers, as in struct call, belong to it until it is over. */
+/* The next one of the communicator. Local. Buffers, as in struct call, belong to it until it is over. Blocks of unlike lengths are told by
+ * the call: of iallgatherv by receive_*, which must last until then, of ireduce_scatter by send_bytes. */
 void schedule_make(struct schedule *schedule, struct coll_comm *comm, struct schedule_route route,
                    const struct call *call);
 /* Does what can be done. `may_begin`: number - SCHEDULES is over, and the route is known. True: it is over, or has failed with *error. */

@@ -56,10 +56,11 @@ static void meet(enum way way, MPI_Comm comm, MPI_Win window)
     }
 }
 
-enum { LENGTH = 3000, KINDS = 8, RANKS_MOST = 16, BLOCK = LENGTH / RANKS_MOST };
+enum { LENGTH = 3000, KINDS = 13, RANKS_MOST = 16, BLOCK = LENGTH / RANKS_MOST };
 static double mine[LENGTH], sums[LENGTH], reduced[LENGTH], spread[LENGTH], gathered[LENGTH], collected[LENGTH],
-    part[LENGTH];
-static int blocks[LENGTH]; /* of an alltoall in place */
+    part[LENGTH], prefix[LENGTH], before[LENGTH], block_sums[LENGTH], own_sums[LENGTH], unlike[LENGTH];
+static int blocks[LENGTH];                          /* of an alltoall in place */
+static int lengths[RANKS_MOST], places[RANKS_MOST]; /* of blocks of unlike lengths, which lie the other way round */
 
 static void fill(int round, int root)
 {
@@ -67,6 +68,8 @@ static void fill(int round, int root)
         mine[i] = rank + i + round;
         spread[i] = rank == root ? i - round : -1;
         sums[i] = reduced[i] = gathered[i] = collected[i] = part[i] = -1;
+        prefix[i] = block_sums[i] = own_sums[i] = unlike[i] = -1;
+        before[i] = mine[i]; /* in place */
         blocks[i] = 10000 * rank + i + round;
     }
 }
@@ -74,6 +77,16 @@ static void fill(int round, int root)
 static int block_of(int length)
 {
     return length < BLOCK ? length : BLOCK;
+}
+
+/* Of each rank: some have none. */
+static void draw_lengths(int length, int round)
+{
+    int next = 0;
+    for (int i = ranks - 1; i >= 0; next += lengths[i--]) {
+        lengths[i] = block_of(length) * ((i + round) % 3) / 2;
+        places[i] = next;
+    }
 }
 
 #if MPI_VERSION >= 4 || (defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION >= 5)
@@ -91,6 +104,12 @@ static void make(MPI_Request *requests, int length, int root, MPI_Comm comm)
                     &requests[6]);
     MPI_Scatter_init(mine, block_of(length), MPI_DOUBLE, part, block_of(length), MPI_DOUBLE, root, comm, none,
                      &requests[7]);
+    MPI_Scan_init(mine, prefix, length, MPI_DOUBLE, MPI_SUM, comm, none, &requests[8]);
+    MPI_Exscan_init(MPI_IN_PLACE, before, length, MPI_DOUBLE, MPI_SUM, comm, none, &requests[9]);
+    MPI_Reduce_scatter_block_init(mine, block_sums, block_of(length), MPI_DOUBLE, MPI_SUM, comm, none, &requests[10]);
+    MPI_Reduce_scatter_init(mine, own_sums, lengths, MPI_DOUBLE, MPI_SUM, comm, none, &requests[11]);
+    MPI_Allgatherv_init(mine, lengths[rank], MPI_DOUBLE, unlike, lengths, places, MPI_DOUBLE, comm, none,
+                        &requests[12]);
 }
 #else
 static void make(MPI_Request *requests, int length, int root, MPI_Comm comm)
@@ -123,6 +142,10 @@ static void one(enum way way, int round, int root, MPI_Comm comm, MPI_Win window
     MPI_Request requests[KINDS];
     const int length = round % 3 == 0 ? LENGTH : 1 + round % 7, block = block_of(length);
     const double all = ranks * (ranks - 1) / 2.0;
+    int first = 0; /* of this rank's block of those of unlike lengths */
+    draw_lengths(length, round);
+    for (int i = 0; i < rank; i++)
+        first += lengths[i];
     if (persistent) {
         start(requests, length, round, root, comm);
     } else {
@@ -135,6 +158,11 @@ static void one(enum way way, int round, int root, MPI_Comm comm, MPI_Win window
         MPI_Ialltoall(MPI_IN_PLACE, 0, MPI_INT, blocks, block, MPI_INT, comm, &requests[5]);
         MPI_Igather(mine, block, MPI_DOUBLE, collected, block, MPI_DOUBLE, root, comm, &requests[6]);
         MPI_Iscatter(mine, block, MPI_DOUBLE, part, block, MPI_DOUBLE, root, comm, &requests[7]);
+        MPI_Iscan(mine, prefix, length, MPI_DOUBLE, MPI_SUM, comm, &requests[8]);
+        MPI_Iexscan(MPI_IN_PLACE, before, length, MPI_DOUBLE, MPI_SUM, comm, &requests[9]);
+        MPI_Ireduce_scatter_block(mine, block_sums, block, MPI_DOUBLE, MPI_SUM, comm, &requests[10]);
+        MPI_Ireduce_scatter(mine, own_sums, lengths, MPI_DOUBLE, MPI_SUM, comm, &requests[11]);
+        MPI_Iallgatherv(mine, lengths[rank], MPI_DOUBLE, unlike, lengths, places, MPI_DOUBLE, comm, &requests[12]);
     }
     if (rank == 0)
         MPI_Waitall(KINDS, requests, MPI_STATUSES_IGNORE);
@@ -147,6 +175,8 @@ static void one(enum way way, int round, int root, MPI_Comm comm, MPI_Win window
     for (int i = 0; i < length; i++) {
         expect(sums[i] == all + ranks * (double)(i + round), "a sum", round);
         expect(spread[i] == i - round, "what the root sent", round);
+        expect(prefix[i] == rank * (rank + 1) / 2.0 + (rank + 1) * (double)(i + round), "a prefix", round);
+        expect(rank == 0 || before[i] == rank * (rank - 1) / 2.0 + rank * (double)(i + round), "what is before", round);
         expect(reduced[i] == (rank == root ? ranks - 1 + i + round : -1), "the greatest", round);
     }
     for (int i = 0; i < block * ranks; i++) {
@@ -154,8 +184,16 @@ static void one(enum way way, int round, int root, MPI_Comm comm, MPI_Win window
         expect(gathered[i] == of_block, "what was gathered", round);
         expect(collected[i] == (rank == root ? of_block : -1), "what the root gathered", round);
         expect(part[i] == (i < block ? root + rank * block + i + round : -1), "what was scattered", round);
+        expect(block_sums[i] == (i < block ? all + ranks * (double)(rank * block + i + round) : -1), "a block's sum",
+               round);
         expect(blocks[i] == 10000 * (i / block) + rank * block + i % block + round, "a block", round);
     }
+    for (int i = 0; i <= lengths[rank]; i++)
+        expect(own_sums[i] == (i < lengths[rank] ? all + ranks * (double)(first + i + round) : -1), "an own sum",
+               round);
+    for (int from = 0; from < ranks; from++)
+        for (int i = 0; i < lengths[from]; i++)
+            expect(unlike[places[from] + i] == from + i + round, "a block of its own length", round);
 }
 
 int main(int argc, char **argv)

@@ -1,7 +1,7 @@
 /* Persistent collectives that each rank starts in an order of its own, many at a time and many times over, and waits for in any way,
  * with others among them that are not active; "right" at the end, "none" where the MPI has none. The first argument is how many
  * rounds of making, starting and freeing there are, the second how many elements a long one has. With a third, "world", it is on
- * MPI_COMM_WORLD alone, and nothing that Open MPI 5.0 cannot do by itself; with "nodes", only those that ours serve over several nodes. */
+ * MPI_COMM_WORLD alone, and nothing that Open MPI 5.0 cannot do by itself; with "nodes", over several nodes, where ours have no bound on how many there are. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,9 +13,7 @@
 enum { REQUESTS = 33, KINDS = 11, STARTS = 6, SHORT = 24, RANKS_MOST = 16 };
 enum { ALLREDUCE, BCAST, ALLGATHER, BARRIER, SCAN, GATHER, REDUCE, ALLTOALL, SCATTER, EXSCAN, REDUCE_SCATTER };
 
-static const int kinds_over_nodes[] = {ALLREDUCE, BCAST, BARRIER, REDUCE, ALLGATHER, ALLTOALL, GATHER, SCATTER};
-
-static int rank, ranks, wrong, over_nodes;
+static int rank, ranks, wrong;
 static int
     some_are_the_mpis; /* as there is no room for all; what it says of those that are not active is its own affair */
 static unsigned own_chance, shared_chance = 1;
@@ -51,8 +49,7 @@ static void make(struct one *one, MPI_Request *request, int number, int longest,
 {
     const MPI_Info none = MPI_INFO_NULL;
     int count = 1 + (int)(next_of(&shared_chance) % (next_of(&shared_chance) % 5 == 0 ? (unsigned)longest : SHORT));
-    *one = (struct one){
-        .kind = over_nodes ? kinds_over_nodes[number % 8] : number % KINDS, .count = count, .number = number % 1000};
+    *one = (struct one){.kind = number % KINDS, .count = count, .number = number % 1000};
     one->root = (int)(next_of(&shared_chance) % (unsigned)ranks);
     one->in_place = one->kind == ALLREDUCE && next_of(&own_chance) % 2;
     one->gap =
@@ -357,7 +354,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    over_nodes = argc > 3 && strcmp(argv[3], "nodes") == 0;
+    const int over_nodes = argc > 3 && strcmp(argv[3], "nodes") == 0;
     const int in_the_world = argc > 3 && !over_nodes;
     some_are_the_mpis = (longest > 2000 && !over_nodes) || in_the_world;
     own_chance = 77u + (unsigned)rank;
