@@ -55,7 +55,7 @@ def test_they_go_on_whatever_a_rank_waits_for(tools: Toolchain, ranks: int, node
 
 @pytest.mark.parametrize(("ranks", "nodes"), PLACES)
 def test_blocks_of_lengths_of_their_own(tools: Toolchain, ranks: int, nodes: str, tmp_path: Path) -> None:
-    """On communicators with a private one and without, also in another order; the lengths of others no rank knows alike."""
+    """On communicators with a private one and without, also in another order."""
     program = compiled(tools, tmp_path, str(PROGRAMS / "later_blocks.c"))
     env = {**_rules(tmp_path), "UNISONO_FAKE_NODES": nodes}
     ran = run(tools, tmp_path, program, "600", ranks=ranks, env=env, record=False)
