@@ -102,7 +102,7 @@ def _needed(table: Table, launch: Setting) -> bool:
     say for all sizes."""
     served = calls_of(table, launch)
     whole = any(one_for_all(table.case.collective, call) for call in served)
-    return whole or set(served) > set(calls_of(table, launch.without(PRELOAD)))
+    return whole or not set(served) <= set(calls_of(table, launch.without(PRELOAD)))
 
 
 def base_of(table: Table, launch: Setting) -> Setting | None:
