@@ -167,12 +167,11 @@ static bool read_reproducible(struct rules *rules, char **words, int count, stru
     return problem_set(problem, "reproducible is followed by runs, placement or ranks");
 }
 
-/* Words of a line up to a '#'; -1: too many. */
+/* Words of a line; -1: too many. */
 static int split(char *line, char **words)
 {
     int count = 0;
     char *rest = NULL;
-    line[strcspn(line, "#")] = '\0';
     for (char *word = strtok_r(line, " \t\r", &rest); word != NULL; word = strtok_r(NULL, " \t\r", &rest)) {
         if (count == LINE_WORDS)
             return -1;
@@ -208,11 +207,13 @@ bool rules_parse(struct rules *rules, const char *text, size_t length, int *line
         const char *end = memchr(text + at, '\n', length - at);
         size_t bytes = end != NULL ? (size_t)(end - text) - at : length - at;
         ++*line;
-        if (bytes >= sizeof room || memchr(text + at, '\0', bytes) != NULL) {
+        const char *comment = memchr(text + at, '#', bytes);
+        const size_t used = comment != NULL ? (size_t)(comment - text) - at : bytes;
+        if (used >= sizeof room || memchr(text + at, '\0', bytes) != NULL) {
             good = problem_set(problem, "not a line of text of at most %d bytes", LINE_BYTES - 1);
         } else {
-            memcpy(room, text + at, bytes);
-            room[bytes] = '\0';
+            memcpy(room, text + at, used);
+            room[used] = '\0';
             good = read_line(rules, room, &begun, problem);
         }
         at += bytes + 1;

@@ -103,6 +103,23 @@ static void bad(void)
     }
 }
 
+/* Nothing limits a comment: what a plan gains for all collectives is long. */
+static void long_lines(void)
+{
+    enum { LONG = 3000 };
+    static char text[2 * LONG];
+    struct rules rules;
+    struct problem problem;
+    int line;
+    int length = snprintf(text, sizeof text, "unisono-rules 1\nbcast 1 2 0 max mpi # ");
+    memset(text + length, 'x', LONG);
+    snprintf(text + length + LONG, sizeof text - LONG - (size_t)length, "\nreduce 1 2 0 max mpi\n");
+    CHECK(parse(&rules, text, &line, &problem) && rules.count == 2);
+    rules_free(&rules);
+    text[length - 2] = ' ';
+    CHECK(!parse(&rules, text, &line, &problem) && line == 2 && strstr(problem.text, "at most 1023 bytes") != NULL);
+}
+
 static void forced(void)
 {
     struct rules rules;
@@ -304,6 +321,7 @@ int main(void)
 {
     good();
     bad();
+    long_lines();
     forced();
     choosing();
     gaps();

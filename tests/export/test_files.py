@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ import unisono.export
 from tests.tuning.samples import machine, plan, rule, tuned, tuning
 from unisono.commands.applying import how_much
 from unisono.core.errors import UserError
+from unisono.core.interval import Interval
+from unisono.core.vocabulary import DISPATCHED
 from unisono.export import arguments, caveats, dispatch, edited, export, formats, keyval, offered, shell, unsaid
 from unisono.export import tuned_rules as rules
 from unisono.tuning.contents import Tuning
@@ -33,6 +36,16 @@ def test_every_file_says_what_it_was_made_from_and_stays_the_same(format: str, t
             assert words in text
     again = export(document, format, document.plan[0], machine(), tmp_path / "a b")
     assert [path.read_text() for path in again] == first
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_comments_stay_short_however_many_collectives_there_are(format: str, tmp_path: Path) -> None:
+    document = tuning()
+    many = replace(document.plan[0], gain={name: Interval(1.4, 1.3, 1.5) for name in DISPATCHED})
+    for path in export(document, format, many, machine(), tmp_path):
+        text = path.read_text()
+        assert max(len(line) for line in text.splitlines() if "1.40x" in line) <= 120
+        assert all(f"{name} 1.40x (1.30 to 1.50)" in text for name in many.gain)
 
 
 @pytest.mark.parametrize("format", FORMATS)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from unisono.cmdline.command import command
+from unisono.core.errors import LaunchError
 from unisono.core.vocabulary import DEFAULT
 from unisono.library.recorder import recorder
 from unisono.machine.description import Machine
@@ -30,6 +31,21 @@ def test_settings_of_our_library(embedded: Machine, bench: Path) -> None:
         for wrong in ("bcast:unisono/nope", "bcast:tuned/nope", "pingpong:mpi", "bcast:no", "bcast", "bcast:han"):
             with pytest.raises(ValueError, match="use: "):
                 session.define(use=wrong)
+
+
+def test_rules_that_the_library_cannot_read(embedded: Machine, bench: Path, tmp_path: Path) -> None:
+    assert embedded.mpi is not None
+    rules = tmp_path / "rules"
+    rules.write_text("unisono-rules 1\nbcast 1 2 0 max unisono/nope\n")
+    line = preloaded(command(embedded, DEFAULT, 1, 2, [str(bench)]), recorder(embedded.mpi.mpicc))
+    with Session(line.argv, {**line.env, "UNISONO_RULES": str(rules)}) as session:
+        session.measure("bcast", 8, [0], seconds=0.005)
+        with pytest.raises(LaunchError, match=rf"{rules}:2: .*unisono/nope"):
+            session.check_library()
+    rules.write_text("unisono-rules 1\nbcast 1 2 0 max unisono/inline\n")
+    with Session(line.argv, {**line.env, "UNISONO_RULES": str(rules)}) as session:
+        session.measure("bcast", 8, [0], seconds=0.005)
+        session.check_library()
 
 
 def test_without_the_library(embedded: Machine, bench: Path) -> None:

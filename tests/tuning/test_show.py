@@ -11,7 +11,7 @@ from rich.console import Console
 
 from tests.tuning.samples import plan, rule, tuned, tuning
 from unisono.core.interval import Interval
-from unisono.core.vocabulary import Case
+from unisono.core.vocabulary import NONBLOCKING, Case
 from unisono.report.text import format_range
 from unisono.tuning import words
 from unisono.tuning.contents import ProofModel, Tuning
@@ -113,6 +113,13 @@ def test_the_gain_of_all_together_is_shown_where_it_is_known() -> None:
     lines = shown(tuning(replace(plan(launch={"pml": "ob1"}), joint=joint), plan())).splitlines()
     assert any("together" in line for line in lines)
     assert any("pml=ob1" in line and "1.25x (1.11 to 1.40)" in line for line in lines)
+
+
+def test_gains_of_many_collectives_stand_below_one_another() -> None:
+    gain = {name: Interval(1.5, 1.4, 1.6) for name in NONBLOCKING}
+    lines = shown(tuning(replace(plan(launch={"pml": "ob1"}), gain=gain), replace(plan(), gain=gain))).splitlines()
+    for name in gain:
+        assert any(name in line.split() and "1.50x (1.40 to 1.60)" in line for line in lines), name
 
 
 def test_values_that_look_like_markup_are_shown_as_they_are() -> None:

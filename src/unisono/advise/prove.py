@@ -324,6 +324,7 @@ class _Prover:
                     self.failures.append(Failure(plan.nodes, plan.ppn, pair, tuned, status, reason))
                     if tuned and status == "wrong result":
                         found.wrong.add(point)
+                session.check_library()
         except LaunchError as error:
             self.failures.append(Failure(plan.nodes, plan.ppn, pair, tuned, error.status, error.reason))
             return {}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from unisono.core.errors import UserError
 from unisono.core.language import _
-from unisono.export.provenance import provenance
+from unisono.export.provenance import provenance, wrapped
 from unisono.export.words import PlanWords, plan_words
 from unisono.machine.description import Machine, Mpi
 from unisono.parameters.spelling import require_mpi
@@ -46,7 +46,7 @@ class Content:
     @property
     def head(self) -> list[str]:
         """Comment lines: where it comes from, and what the words cannot say."""
-        return [*provenance(self.tuning, self.plan), *self.words.notes, ""]
+        return [*provenance(self.tuning, self.plan), *wrapped(self.words.notes), ""]
 
     @property
     def mpi(self) -> Mpi:

@@ -51,6 +51,7 @@ _SETTLING = 0.1
 until the system has put them in order, a call takes up to 1.5 times as long (8 ranks on 2 CPUs, where 0.03 s were
 nearly enough)."""
 _OFF_CACHE = {"": 0, "buffers": 1, "caches": 2}
+_LEFT = re.compile(r"^unisono: (?P<sentence>.*); all collectives are left to the MPI library$", re.MULTILINE)
 _T = TypeVar("_T")
 _SAID = re.compile(r"unisono-bench: (?:rank \d+: )?(?P<hung>hung: )?(?P<sentence>.*)")
 
@@ -228,6 +229,12 @@ class Session:
     def kill(self) -> None:
         """End the launch at once."""
         self._process.kill()
+
+    def check_library(self) -> None:
+        """Raises LaunchError, "refused", where our library is in the ranks and said that it leaves all calls to the
+        MPI, as it could not read its rules."""
+        if left := _LEFT.search(self._process.stderr):
+            raise LaunchError("refused", left["sentence"])
 
     def close(self) -> None:
         """End the launch: politely, then for certain. Never raises LaunchError."""

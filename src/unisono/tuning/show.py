@@ -21,6 +21,8 @@ from unisono.tuning.plans import Plan, Rule, gain_words
 
 _NAME_MOST = 24
 """Letters of a launch setting that stands in the table: where one is longer, they are listed below it by number."""
+_COLUMNS_MOST = 8
+"""Collectives beside one another: where there are more, they are below one another, for the setting to use alone."""
 
 
 def show(tuning: Tuning, *, proven: bool = False) -> Group:
@@ -141,7 +143,8 @@ def _plans(tuning: Tuning, nodes: int, ppn: int, best: Plan) -> Group:
     table.add_column("")
     table.add_column(_("setting"), overflow="fold", justify="right" if below else "left")
     collectives = [name for name in tuning.collectives() if any(name in plan.gain for plan in plans)]
-    for name in collectives:
+    beside = collectives if len(collectives) <= _COLUMNS_MOST else []
+    for name in beside:
         table.add_column(name, justify="right", overflow="fold")
     joint = any(plan.joint for plan in plans)
     if joint:
@@ -150,7 +153,7 @@ def _plans(tuning: Tuning, nodes: int, ppn: int, best: Plan) -> Group:
         table.add_row(
             ">" if plan is best else "",
             Text(str(number) if below else name),
-            *(_gain(plan.gain.get(name)) for name in collectives),
+            *(_gain(plan.gain.get(name)) for name in beside),
             *([_gain(plan.joint.gain if plan.joint else None)] if joint else []),
             style="bold" if plan is best else "",
         )
@@ -162,7 +165,18 @@ def _plans(tuning: Tuning, nodes: int, ppn: int, best: Plan) -> Group:
         )
         if (plain := without_library(tuning, nodes, ppn)) is not None:
             said += _("; without it the best is {launch}").format(launch=words.launch(plain.launch))
-    return _with_words(table, said)
+    shown = _with_words(table, said)
+    return shown if beside or not collectives else Group(shown, Text(), _each(best, collectives))
+
+
+def _each(best: Plan, collectives: Iterable[str]) -> Table:
+    """What the setting to use gains for each collective."""
+    table = Table(title=_("Gain of the setting to use"), title_justify="left")
+    table.add_column(_("collective"))
+    table.add_column(_("gain"), justify="right")
+    for name in collectives:
+        table.add_row(name, _gain(best.gain.get(name)))
+    return table
 
 
 def _with_words(table: Table, said: str) -> Group:
