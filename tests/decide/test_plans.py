@@ -79,7 +79,7 @@ def test_algorithms_of_mpich_serve_all_sizes_where_its_files_tell_none_apart() -
     found = {case.collective: table for case, table in tables(samples, "median").items()}
     served = Setting({"preload": "unisono"})
     assert launches_of(list(found.values())) == [DEFAULT, served]
-    assert launches_of([found["gather"]]) == [DEFAULT, served], "though only files can have what they have for all sizes"
+    assert launches_of([found["gather"]]) == [DEFAULT, served], "beside files that have one for all sizes"
     assert calls_of(found["gather"], DEFAULT) == [forced]
     assert calls_of(found["gather"], served) == [ours], "one rule for all sizes cannot stand beside others"
     assert set(calls_of(found["allreduce"], served)) == {forced, ours}
