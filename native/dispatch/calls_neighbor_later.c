@@ -9,7 +9,7 @@
 static bool begin(enum collective collective, const struct near_side *send, const struct near_side *receive,
                   MPI_Comm comm, MPI_Request *request, int *error)
 {
-    struct comm_state *state = comm_state_of_nonblocking(comm);
+    struct comm_state *state = comm_state_of_nonblocking(comm, collective);
     struct around *around = state != NULL ? around_known(state) : NULL;
     struct wish wish = {.call = {.collective = collective, .most = 1}};
     const bool is_wish = around == NULL || wish_neighbor(around, &wish, collective, send, receive);

@@ -25,14 +25,14 @@ static bool left_to_root(MPI_Comm comm, enum collective collective, int root, MP
 bool dispatch_ibarrier(MPI_Comm comm, MPI_Request *request, int *error)
 {
     const struct wish wish = {.call = {.collective = COLL_IBARRIER}};
-    struct comm_state *state = comm_state_of_nonblocking(comm);
+    struct comm_state *state = comm_state_of_nonblocking(comm, COLL_IBARRIER);
     return (state != NULL && nonblocking_begin(state, &wish, request, error)) || left(comm, COLL_IBARRIER, 0, MPI_BYTE);
 }
 
 bool dispatch_ibcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request *request,
                      int *error)
 {
-    struct comm_state *state = comm_state_of_nonblocking(comm);
+    struct comm_state *state = comm_state_of_nonblocking(comm, COLL_IBCAST);
     struct wish wish;
     return (state != NULL && wish_bcast(state, &wish, buffer, count, type, root) &&
             nonblocking_begin(state, &wish, request, error)) ||
@@ -43,7 +43,7 @@ bool dispatch_ibcast(void *buffer, MPI_Count count, MPI_Datatype type, int root,
 static bool combine(enum collective collective, int root, const void *send, void *receive, MPI_Count count,
                     MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request *request, int *error)
 {
-    struct comm_state *state = comm_state_of_nonblocking(comm);
+    struct comm_state *state = comm_state_of_nonblocking(comm, collective);
     struct wish wish;
     return (state != NULL && wish_combine(state, &wish, collective, root, send, receive, count, type, op) &&
             nonblocking_begin(state, &wish, request, error)) ||
@@ -84,7 +84,7 @@ bool dispatch_ireduce_scatter_block(const void *send, void *receive, MPI_Count c
 static bool exchange(enum collective collective, const void *send, MPI_Count send_count, MPI_Datatype send_type,
                      void *receive, MPI_Count count, MPI_Datatype type, MPI_Comm comm, MPI_Request *request, int *error)
 {
-    struct comm_state *state = comm_state_of_nonblocking(comm);
+    struct comm_state *state = comm_state_of_nonblocking(comm, collective);
     struct wish wish;
     return (state != NULL &&
             wish_exchange(state, &wish, collective, send, send_count, send_type, receive, count, type) &&
@@ -107,7 +107,7 @@ bool dispatch_ialltoall(const void *send, MPI_Count send_count, MPI_Datatype sen
 bool dispatch_igather(const void *from, MPI_Count send_count, MPI_Datatype send_type, void *to, MPI_Count count,
                       MPI_Datatype type, int root, MPI_Comm comm, MPI_Request *request, int *error)
 {
-    struct comm_state *state = comm_state_of_nonblocking(comm);
+    struct comm_state *state = comm_state_of_nonblocking(comm, COLL_IGATHER);
     struct wish wish;
     const bool in_place = from == MPI_IN_PLACE;
     return (state != NULL && wish_gather(state, &wish, from, send_count, send_type, to, count, type, root) &&
@@ -118,7 +118,7 @@ bool dispatch_igather(const void *from, MPI_Count send_count, MPI_Datatype send_
 bool dispatch_iscatter(const void *from, MPI_Count send_count, MPI_Datatype send_type, void *to, MPI_Count count,
                        MPI_Datatype type, int root, MPI_Comm comm, MPI_Request *request, int *error)
 {
-    struct comm_state *state = comm_state_of_nonblocking(comm);
+    struct comm_state *state = comm_state_of_nonblocking(comm, COLL_ISCATTER);
     struct wish wish;
     const bool in_place = to == MPI_IN_PLACE;
     return (state != NULL && wish_scatter(state, &wish, from, send_count, send_type, to, count, type, root) &&
@@ -129,7 +129,7 @@ bool dispatch_iscatter(const void *from, MPI_Count send_count, MPI_Datatype send
 bool dispatch_ireduce_scatter(const void *send, void *receive, struct dispatch_vector given, MPI_Datatype type,
                               MPI_Op op, MPI_Comm comm, MPI_Request *request, int *error)
 {
-    struct comm_state *state = comm_state_of_nonblocking(comm);
+    struct comm_state *state = comm_state_of_nonblocking(comm, COLL_IREDUCE_SCATTER);
     struct wish wish = {.call = {.bytes = 0}};
     return (state != NULL && wish_reduce_scatter(state, &wish, send, receive, &given, type, op) &&
             nonblocking_begin(state, &wish, request, error)) ||
@@ -140,7 +140,7 @@ bool dispatch_iallgatherv(const void *send, MPI_Count send_count, MPI_Datatype s
                           struct dispatch_vector given, MPI_Datatype type, MPI_Comm comm, MPI_Request *request,
                           int *error)
 {
-    struct comm_state *state = comm_state_of_nonblocking(comm);
+    struct comm_state *state = comm_state_of_nonblocking(comm, COLL_IALLGATHERV);
     struct wish wish = {.call = {.bytes = 0}};
     return (state != NULL && wish_allgatherv(state, &wish, send, send_count, send_type, receive, &given, type) &&
             nonblocking_begin(state, &wish, request, error)) ||
@@ -151,7 +151,7 @@ bool dispatch_ialltoallv(const void *send, struct dispatch_vector send_given, MP
                          struct dispatch_vector given, MPI_Datatype type, MPI_Comm comm, MPI_Request *request,
                          int *error)
 {
-    struct comm_state *state = comm_state_of_nonblocking(comm);
+    struct comm_state *state = comm_state_of_nonblocking(comm, COLL_IALLTOALLV);
     struct wish wish;
     return (state != NULL && wish_alltoallv(state, &wish, send, &send_given, send_type, receive, &given, type) &&
             nonblocking_begin(state, &wish, request, error)) ||
@@ -161,7 +161,7 @@ bool dispatch_ialltoallv(const void *send, struct dispatch_vector send_given, MP
 bool dispatch_ialltoallw(const void *send, struct dispatch_vector send_given, void *receive,
                          struct dispatch_vector given, MPI_Comm comm, MPI_Request *request, int *error)
 {
-    struct comm_state *state = comm_state_of_nonblocking(comm);
+    struct comm_state *state = comm_state_of_nonblocking(comm, COLL_IALLTOALLW);
     struct wish wish;
     return (state != NULL && wish_alltoallw(state, &wish, send, &send_given, receive, &given) &&
             nonblocking_begin(state, &wish, request, error)) ||
@@ -172,7 +172,7 @@ bool dispatch_igatherv(const void *from, MPI_Count send_count, MPI_Datatype send
                        struct dispatch_vector given, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request *request,
                        int *error)
 {
-    struct comm_state *state = comm_state_of_nonblocking(comm);
+    struct comm_state *state = comm_state_of_nonblocking(comm, COLL_IGATHERV);
     struct wish wish;
     return (state != NULL && wish_gatherv(state, &wish, from, send_count, send_type, to, &given, type, root) &&
             nonblocking_begin(state, &wish, request, error)) ||
@@ -182,7 +182,7 @@ bool dispatch_igatherv(const void *from, MPI_Count send_count, MPI_Datatype send
 bool dispatch_iscatterv(const void *from, struct dispatch_vector given, MPI_Datatype send_type, void *to,
                         MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request *request, int *error)
 {
-    struct comm_state *state = comm_state_of_nonblocking(comm);
+    struct comm_state *state = comm_state_of_nonblocking(comm, COLL_ISCATTERV);
     struct wish wish;
     return (state != NULL && wish_scatterv(state, &wish, from, &given, send_type, to, count, type, root) &&
             nonblocking_begin(state, &wish, request, error)) ||

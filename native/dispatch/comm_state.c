@@ -333,7 +333,7 @@ bool comm_state_find_place(struct comm_state *state)
     return state->peers != NULL || find_place(state);
 }
 
-struct comm_state *comm_state_of_nonblocking(MPI_Comm comm)
+struct comm_state *comm_state_of_nonblocking(MPI_Comm comm, enum collective collective)
 {
     struct comm_state *state = look(comm);
     if (state == NULL)
@@ -347,6 +347,8 @@ struct comm_state *comm_state_of_nonblocking(MPI_Comm comm)
         scheduled_offer(state);
         return NULL; /* this call itself is the MPI library's */
     }
+    if (is_left(state, collective))
+        return NULL;
     return state->posted != NULL || scheduled_is_possible(state) ? state : NULL;
 }
 

@@ -90,8 +90,8 @@ struct comm_state *comm_state_find(MPI_Comm comm, enum collective collective);
 /* The same, and nothing is counted: whether or not anything may be served there. NULL: no communicator, or not now. */
 struct comm_state *comm_state_any(MPI_Comm comm);
 
-/* Of a nonblocking call, which is counted by itself. Local. NULL: it is the MPI library's. */
-struct comm_state *comm_state_of_nonblocking(MPI_Comm comm);
+/* Of a nonblocking call, which is counted by itself. Local. NULL: it is the MPI library's, whatever its arguments. */
+struct comm_state *comm_state_of_nonblocking(MPI_Comm comm, enum collective collective);
 
 /* Whether communicators have to have lived, or to have been many, before they are looked at. The same on all ranks. */
 bool comm_state_is_patient(void);

@@ -21,6 +21,7 @@ bool dispatch_held;
 
 static struct variable variables[COLLECTIVES];
 static bool is_open, is_wanted;
+static bool wanted[COLLECTIVES];           /* by nonblocking form */
 static const struct variable *held;        /* while a call begins */
 static int before;                         /* what it held */
 static const struct implementation *given; /* to the persistent one that was made last */
@@ -96,7 +97,8 @@ bool libnbc_start(void)
     for (int i = 0; i < count; i++) {
         one = implementation_at(i);
         one->number = least[i];
-        is_wanted = is_wanted || one->number > 0;
+        if (one->number > 0)
+            is_wanted = wanted[collective_started(one->collective)] = true;
     }
     return is_wanted;
 }
@@ -107,6 +109,7 @@ void libnbc_end(void)
         if (variables[i].is_open)
             PMPI_T_cvar_handle_free(&variables[i].handle);
     memset(variables, 0, sizeof variables);
+    memset(wanted, 0, sizeof wanted);
     if (is_open)
         cvars_close();
     is_open = is_wanted = false;
@@ -154,10 +157,16 @@ static bool may_reorder(MPI_Op op)
     return op != MPI_OP_NULL && PMPI_Op_commutative(op, &commutes) == MPI_SUCCESS && commutes;
 }
 
+bool libnbc_wants(enum collective collective)
+{
+    return wanted[collective_started(collective)];
+}
+
 const struct implementation *libnbc_hold(MPI_Comm comm, enum collective collective, int64_t bytes, MPI_Op op)
 {
     /* Nobody knows in which order it sums. Of no bytes, Open MPI 5.0.11's chain of bcast divides by the size of the type. */
-    if (!is_wanted || bytes <= 0 || (collective_reduces(collective) && job.reproducible != REPRODUCIBLE_NOT))
+    if (!libnbc_wants(collective) || bytes <= 0 ||
+        (collective_reduces(collective) && job.reproducible != REPRODUCIBLE_NOT))
         return NULL;
     const struct comm_state *state = placed(comm);
     const struct implementation *one = state != NULL ? chosen_for(state, collective, bytes) : NULL;

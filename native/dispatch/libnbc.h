@@ -15,6 +15,8 @@
 bool libnbc_start(void);
 void libnbc_end(void);
 
+/* Whether any call of the collective, of either form, may be given to one. */
+bool libnbc_wants(enum collective collective);
 /* This call begins next, or, where `collective` is persistent, its request is made. What serves it, NULL: whatever the MPI library takes
  * by itself. Local. dispatch_release() afterwards. `op`: of what reduces. */
 const struct implementation *libnbc_hold(MPI_Comm comm, enum collective collective, int64_t bytes, MPI_Op op);

@@ -75,6 +75,8 @@ const struct implementation *nonblocking_choose(struct comm_state *state, const 
 void nonblocking_left(MPI_Comm comm, enum collective collective, MPI_Count count, MPI_Datatype type, MPI_Op op)
 {
     MPI_Count size = 0;
+    if (!libnbc_wants(collective) && !job.verbose)
+        return;
     if (count < 0 || (count > 0 && PMPI_Type_size_x(type, &size) != MPI_SUCCESS))
         return;
     const struct implementation *one = libnbc_hold(comm, collective, count * size, op);
