@@ -340,7 +340,7 @@ struct comm_state *comm_state_of_nonblocking(MPI_Comm comm, enum collective coll
         return NULL;
     if (__builtin_expect(state->offer != NULL, false))
         offer_follow(state);
-    else if (__builtin_expect(!state->is_offered, false) &&
+    else if (__builtin_expect(!state->is_offered, false) && dispatch_begins[collective] == BEGINS_COUNTED &&
              ++state->later == (is_patient ? LATER_FIRST : CALLS_BEFORE)) {
         state->is_offered = true;
         offer_begin(state);

@@ -241,6 +241,7 @@ void dispatch_finish(void)
         return;
     dispatch_active = false;
     dispatch_posts = false;
+    memset(dispatch_begins, BEGINS_NOT, sizeof dispatch_begins);
     if (job.verbose && world_rank() == 0)
         verbose_print();
     persistent_finish();

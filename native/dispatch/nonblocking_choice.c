@@ -13,6 +13,7 @@
 #include "verbose.h"
 
 unsigned char dispatch_posts;
+unsigned char dispatch_begins[COLLECTIVES];
 
 static bool is_crowded; /* somewhere in the world: the same on all ranks */
 
@@ -40,14 +41,16 @@ static bool is_possible(const struct coll_comm *comm, const struct call *call)
     return comm->posts != NULL && posts_hold(comm, call);
 }
 
-/* Whether any names one of ours. */
-static bool any_rule(const struct rules *rules)
+/* Whether any names one of ours: of either form of this one, or, of COLLECTIVES, of any. */
+static bool any_rule(const struct rules *rules, enum collective which)
 {
     bool any = false;
-    for (int i = 0; i < rules->count; i++)
+    for (int i = 0; i < rules->count; i++) {
+        const enum collective its = rules->rule[i].collective;
         for (int k = 0; k < rules->rule[i].count; k++)
-            any = any ||
-                  (is_served_at_all(rules->rule[i].collective) && rules->rule[i].implementation[k]->kind == BY_OURS);
+            any = any || ((which == COLLECTIVES || which == collective_started(its)) && is_served_at_all(its) &&
+                          rules->rule[i].implementation[k]->kind == BY_OURS);
+    }
     return any;
 }
 
@@ -85,10 +88,15 @@ void nonblocking_left(MPI_Comm comm, enum collective collective, MPI_Count count
 }
 
 /* Without a rule nothing serves where ranks share CPUs, as nothing is tried there (trial.h). */
+static bool may_serve(enum collective which)
+{
+    return any_rule(&job.forced, which) ||
+           (job.is_on && (any_rule(&job.rules, which) || (job.by_costs && !is_crowded)));
+}
+
 bool nonblocking_is_wanted(void)
 {
-    return nonblocking_is_allowed() &&
-           (any_rule(&job.forced) || (job.is_on && (any_rule(&job.rules) || (job.by_costs && !is_crowded))));
+    return nonblocking_is_allowed() && may_serve(COLLECTIVES);
 }
 
 bool nonblocking_is_wanted_on(const struct comm_state *state)
@@ -128,6 +136,9 @@ void nonblocking_start(void)
         prepare(world);
     by_message_start(wanted ? world->ours : NULL);
     dispatch_posts = libnbc_start() || wanted;
+    for (int i = COLLECTIVES_BLOCKING; i < COLLECTIVES_AT_ONCE && dispatch_posts; i++)
+        if (job.verbose || libnbc_wants((enum collective)i) || (wanted && may_serve((enum collective)i)))
+            dispatch_begins[i] = BEGINS_COUNTED;
 }
 
 void nonblocking_ask(struct comm_state *state)
@@ -135,6 +146,8 @@ void nonblocking_ask(struct comm_state *state)
     if (!nonblocking_is_allowed())
         return;
     dispatch_posts = true;
+    for (int i = COLLECTIVES_BLOCKING; i < COLLECTIVES_AT_ONCE; i++)
+        dispatch_begins[i] = dispatch_begins[i] == BEGINS_NOT ? BEGINS_ASKED : dispatch_begins[i];
     if (!state->is_offered)
         prepare(state);
     else if (state->offer != NULL)

@@ -95,14 +95,19 @@ SYMBOL int unisono_use(MPI_Comm comm, const char *collective, const char *implem
 
 SYMBOL void unisono_rest(int rests)
 {
-    static bool posts; /* before the rest */
+    static bool posts; /* before the rest, as is what follows */
+    static unsigned char begins[COLLECTIVES];
     if (!job.started || job_says() || (rests != 0) == is_resting)
         return;
     is_resting = rests != 0;
     dispatch_active = is_used && !is_resting;
-    if (is_resting)
+    if (is_resting) {
         posts = dispatch_posts;
+        memcpy(begins, dispatch_begins, sizeof begins);
+    }
     dispatch_posts = !is_resting && (posts || dispatch_posts);
+    for (int i = 0; i < COLLECTIVES; i++)
+        dispatch_begins[i] = is_resting ? BEGINS_NOT : begins[i] > dispatch_begins[i] ? begins[i] : dispatch_begins[i];
 }
 
 SYMBOL int unisono_applies(MPI_Comm comm, const char *collective, long long bytes, int element)

@@ -61,12 +61,12 @@ static int on_{function.name}({declared})
 def on_posted(function: Function) -> str:
     """The same of a nonblocking call, which the MPI library may have to serve by another algorithm of its own."""
     declared, passed = function.declared, function.passed
-    given = ", ".join(vectors(function))
+    given, name = ", ".join(vectors(function)), function.name.removesuffix("_c")
     return f"""
 int on_{function.name}({declared})
 {{
     int status = MPI_SUCCESS;
-    if (dispatch_posts && dispatch_{function.name.removesuffix("_c").lower()}({given}, &status))
+    if (dispatch_begins[COLL_{name.upper()}] && dispatch_{name.lower()}({given}, &status))
         return status;
     status = REAL({function.name})({passed});
     if (__builtin_expect(dispatch_held, false))
