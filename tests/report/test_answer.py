@@ -66,6 +66,16 @@ def test_the_sentence(plan: Plan, words: str) -> None:
     assert headline.title([answer]) == f"On this machine, {words}."
 
 
+def test_of_many_collectives_it_names_a_few() -> None:
+    quick = {f"fast{i}": Interval(2 - 0.1 * i, 1.5 - 0.1 * i, 2.5 - 0.1 * i) for i in range(4)}
+    gain = {**quick, **{f"faster{i}": FASTER for i in range(3)}, **{f"same{i}": SAME for i in range(8)}, "slow": SLOWER}
+    (answer,) = headline.answers(decision_with(decided(Setting({"pml": "ob1"}), gain)), {})
+    assert answer.sentence == (
+        "pml=ob1 makes fast0 2.00× (1.50–2.50), fast1 1.90× (1.40–2.40), fast2 1.80× (1.30–2.30) and 4 others 1.21× to "
+        "1.70× as fast; slow 0.90× (0.85–0.95) as fast; no difference for same0, same1, same2 and 5 others"
+    )
+
+
 def test_a_kept_default_says_what_it_was_compared_with(study: StudyData, decision: Decision) -> None:
     kept = replace(decision, plans=(decided(Setting(), {"allreduce": Interval(1, 1, 1)}, ppn=2),))
     (answer,) = headline.answers(kept, {})

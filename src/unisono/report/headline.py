@@ -18,6 +18,8 @@ from unisono.tuning.plans import Plan
 
 _NOISY = 1.6
 """High over low end of the typical interval from which on nothing can be said about being best."""
+_ALL, _FIRST = 6, 3
+"""Collectives that a sentence names: so many at most, or the first ones of more, and how many others there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,7 @@ def sentence(plan: Plan, gains: Mapping[str, Interval], decision: Decision, repr
 
     for changed in (faster, slower):  # of what is slower people read it as they do of what is faster
         if changed:
-            those = join(_strength(c, gains[c]) for c in changed)
+            those = _strengths(changed, gains)
             parts.append(
                 _("{those} as fast").format(those=those)
                 if parts
@@ -81,7 +83,7 @@ def sentence(plan: Plan, gains: Mapping[str, Interval], decision: Decision, repr
         together = _strength(_("{collectives} together").format(collectives=join(sorted(joint.weights))), joint.gain)
         return made(together, _("{what} makes {those} as fast"), _("{what} make {those} as fast"))
     if same:
-        those = join(same)
+        those = _names(same)
         parts.append(
             _("no difference for {those}").format(those=those)
             if parts
@@ -91,7 +93,7 @@ def sentence(plan: Plan, gains: Mapping[str, Interval], decision: Decision, repr
         sentence = (
             _("too few launches to tell for {those}") if parts else _("{what}: too few launches to tell for {those}")
         )
-        parts.append(sentence.format(what=what, those=join(untold)))
+        parts.append(sentence.format(what=what, those=_names(untold)))
     said, *rest = parts
     for part in rest:
         said = _("{first}; {second}").format(first=said, second=part)
@@ -130,6 +132,23 @@ def _kept(plan: Plan, decision: Decision) -> str:
         else _("the default is kept: the one other setting is not sure to beat it by more than {margin:.0%}")
     )
     return said.format(others=others, margin=decision.margin)
+
+
+def _names(collectives: Sequence[str]) -> str:
+    if len(collectives) <= _ALL:
+        return join(collectives)
+    others = len(collectives) - _FIRST
+    return join([*collectives[:_FIRST], _("{others} others").format(others=others)])
+
+
+def _strengths(collectives: Sequence[str], gains: Mapping[str, Interval]) -> str:
+    if len(collectives) <= _ALL:
+        return join(_strength(c, gains[c]) for c in collectives)
+    rest = sorted(gains[c].mid for c in collectives[_FIRST:])
+    least, most = format_ratio(rest[0]), format_ratio(rest[-1])
+    others = _("{others} others {least}") if least == most else _("{others} others {least} to {most}")
+    named = [_strength(c, gains[c]) for c in collectives[:_FIRST]]
+    return join([*named, others.format(others=len(rest), least=least, most=most)])
 
 
 def _strength(collective: str, gain: Interval) -> str:
