@@ -347,9 +347,11 @@ struct comm_state *comm_state_of_nonblocking(MPI_Comm comm, enum collective coll
         scheduled_offer(state);
         return NULL; /* this call itself is the MPI library's */
     }
-    if (is_left(state, collective))
+    if (state->posted == NULL && !scheduled_is_possible(state))
         return NULL;
-    return state->posted != NULL || scheduled_is_possible(state) ? state : NULL;
+    if (__builtin_expect(!state->chosen[collective], false)) /* whatever else keeps it from being served */
+        comm_state_range(state, collective, 0);
+    return is_left(state, collective) ? NULL : state;
 }
 
 struct comm_state *comm_state_any(MPI_Comm comm)
