@@ -41,14 +41,14 @@ static bool is_possible(const struct coll_comm *comm, const struct call *call)
     return comm->posts != NULL && posts_hold(comm, call);
 }
 
-/* Whether any names one of ours: of either form of this one, or, of COLLECTIVES, of any. */
+/* Whether any names one of ours for this one, or, of COLLECTIVES, for any, of either form. */
 static bool any_rule(const struct rules *rules, enum collective which)
 {
     bool any = false;
     for (int i = 0; i < rules->count; i++) {
         const enum collective its = rules->rule[i].collective;
         for (int k = 0; k < rules->rule[i].count; k++)
-            any = any || ((which == COLLECTIVES || which == collective_started(its)) && is_served_at_all(its) &&
+            any = any || ((which == COLLECTIVES || which == its) && is_served_at_all(its) &&
                           rules->rule[i].implementation[k]->kind == BY_OURS);
     }
     return any;
