@@ -117,7 +117,7 @@ def newer() -> Toolchain:
     return toolchain("openmpi5")
 
 
-@pytest.mark.parametrize(("ranks", "nodes"), PLACES)
+@pytest.mark.parametrize(("ranks", "nodes"), [pytest.param(4, "2", marks=pytest.mark.nightly), *PLACES[1:]])
 def test_persistent_ones_are_started_in_any_order(newer: Toolchain, ranks: int, nodes: str, tmp_path: Path) -> None:
     """Each rank's own; on copies of the world, and on communicators that have ended."""
     program = compiled(newer, tmp_path, str(PROGRAMS / "persistent_order.c"), "-Wno-stringop-overflow")
