@@ -17,7 +17,9 @@ pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 PROGRAMS = Path(__file__).parent / "programs"
 
 
-@pytest.mark.parametrize("name", ["openmpi4", "openmpi5", "mpich", pytest.param("mpich5", marks=pytest.mark.nightly)])
+@pytest.mark.parametrize(
+    "name", ["openmpi5", "mpich", *(pytest.param(name, marks=pytest.mark.nightly) for name in ("openmpi4", "mpich5"))]
+)
 @pytest.mark.parametrize("who", ["one", "all"])
 @pytest.mark.parametrize("limit", ["fsize", "as"])
 def test_limits_that_come_later(name: str, who: str, limit: str, tmp_path: Path) -> None:

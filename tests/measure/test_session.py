@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 SIZES = (0, 1, 3, 8, 100, 4096, 100_000)
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 4, 8])
+@pytest.mark.parametrize("ranks", [1, 2, pytest.param(4, marks=pytest.mark.nightly), 8])
 def test_every_collective_is_measured_and_right(machine: Machine, launch: Launch, ranks: int) -> None:
     session = launch(machine, ranks)
     assert machine.mpi is not None and session.hello.ranks == ranks

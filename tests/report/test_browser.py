@@ -203,7 +203,7 @@ def test_names_of_settings_leave_room_for_the_map_on_a_narrow_page(opened: Chrom
     assert min(found) > 0.4, found
 
 
-@pytest.mark.parametrize("width", [1280, 800, 420])
+@pytest.mark.parametrize("width", [1280, pytest.param(800, marks=pytest.mark.nightly), 420])
 def test_nothing_sticks_out_sideways(opened: Chrome, width: int) -> None:
     assert sideways(opened, width) == []
 

@@ -116,7 +116,7 @@ def test_every_algorithm_is_right_with_hundreds_of_ranks(collective: str) -> Non
     assert "right" in {result.outcome for result in results} or collective == "barrier"
 
 
-@pytest.mark.parametrize("collective", ["bcast", "reduce"])
+@pytest.mark.parametrize("collective", ["bcast", pytest.param("reduce", marks=pytest.mark.nightly)])
 def test_trees_over_groups_of_nodes_are_right(collective: str, tmp_path: Path) -> None:
     """On 40 nodes in groups of different sizes, of which two are behind one switch more, in no order."""
     platform, of = FAT_TREE.resized((40,)), [0, 1, 2, 2, 1, 2, 3, 1]
