@@ -137,8 +137,10 @@ void nonblocking_start(void)
     by_message_start(wanted ? world->ours : NULL);
     dispatch_posts = libnbc_start() || wanted;
     for (int i = COLLECTIVES_BLOCKING; i < COLLECTIVES_AT_ONCE && dispatch_posts; i++)
-        if (job.verbose || libnbc_wants((enum collective)i) || (wanted && may_serve((enum collective)i)))
+        if (libnbc_wants((enum collective)i) || (wanted && may_serve((enum collective)i)))
             dispatch_begins[i] = BEGINS_COUNTED;
+        else if (job.verbose) /* what is listed is when they would be served otherwise */
+            dispatch_begins[i] = BEGINS_SEEN;
 }
 
 void nonblocking_ask(struct comm_state *state)
@@ -147,7 +149,7 @@ void nonblocking_ask(struct comm_state *state)
         return;
     dispatch_posts = true;
     for (int i = COLLECTIVES_BLOCKING; i < COLLECTIVES_AT_ONCE; i++)
-        dispatch_begins[i] = dispatch_begins[i] == BEGINS_NOT ? BEGINS_ASKED : dispatch_begins[i];
+        dispatch_begins[i] = dispatch_begins[i] == BEGINS_NOT ? BEGINS_SEEN : dispatch_begins[i];
     if (!state->is_offered)
         prepare(state);
     else if (state->offer != NULL)
