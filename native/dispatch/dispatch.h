@@ -107,8 +107,9 @@ bool dispatch_scatterv(const void *send, struct dispatch_vector given, MPI_Datat
 /* Nonblocking collectives: whether any may be served, and which; how many of them are under way on this rank. Their requests are
  * generalized ones of MPI, so that everything that completes requests knows them; what it awaits has to be moved on before. */
 extern unsigned char dispatch_posts;
-/* Why a call is looked at: the program has asked for one of ours on a communicator, as its ranks alone know, or what
- * serves is to be listed; or for what all ranks know, and then calls are counted (comm_state_of_nonblocking()). All others are the MPI library's at once. */
+/* Why a call is looked at: the program has asked for one of ours on a communicator, as its ranks alone know, or what serves is to be
+ * listed; or for what all ranks know, and then calls are counted (comm_state_of_nonblocking()). All others are the MPI library's at
+ * once. */
 enum { BEGINS_NOT, BEGINS_SEEN, BEGINS_COUNTED };
 extern unsigned char dispatch_begins[COLLECTIVES];
 /* The MPI library has been given an algorithm for the call that begins (libnbc.h), and afterwards is given it no more. */

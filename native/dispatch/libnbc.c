@@ -20,7 +20,7 @@ struct variable {
 bool dispatch_held;
 
 static struct variable variables[COLLECTIVES];
-static bool is_open, is_wanted;
+static bool is_open;
 static bool wanted[COLLECTIVES];           /* by nonblocking form */
 static const struct variable *held;        /* while a call begins */
 static int before;                         /* what it held */
@@ -82,7 +82,7 @@ bool libnbc_start(void)
 {
     int mine[IMPLEMENTATIONS_MOST], least[IMPLEMENTATIONS_MOST], count = 0;
     struct implementation *one;
-    bool any = false;
+    bool any = false, any_works = false;
     for (; count < IMPLEMENTATIONS_MOST && (one = implementation_at(count)) != NULL; count++)
         any = any || one->kind == BY_LIBNBC;
     if (!any || job.multiple)
@@ -98,9 +98,9 @@ bool libnbc_start(void)
         one = implementation_at(i);
         one->number = least[i];
         if (one->number > 0)
-            is_wanted = wanted[collective_started(one->collective)] = true;
+            any_works = wanted[collective_started(one->collective)] = true;
     }
-    return is_wanted;
+    return any_works;
 }
 
 void libnbc_end(void)
@@ -112,7 +112,7 @@ void libnbc_end(void)
     memset(wanted, 0, sizeof wanted);
     if (is_open)
         cvars_close();
-    is_open = is_wanted = false;
+    is_open = false;
 }
 
 /* Of any communicator, whether ours serve on it or not. NULL: between groups, of one rank, or nobody knows where its ranks are. */
@@ -188,7 +188,7 @@ void dispatch_before_init(enum collective collective, int root, MPI_Count count,
 {
     MPI_Count size = 0;
     given = NULL;
-    if (!is_wanted || root < 0 || count < 0 || PMPI_Type_size_x(type, &size) != MPI_SUCCESS)
+    if (!libnbc_wants(collective) || root < 0 || count < 0 || PMPI_Type_size_x(type, &size) != MPI_SUCCESS)
         return;
     given_bytes = count * size;
     given = libnbc_hold(comm, collective_init(collective), given_bytes, op);

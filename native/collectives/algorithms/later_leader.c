@@ -100,10 +100,10 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
         .run = run,                                                                                                    \
     };
 
-LATER(iallgather, IALLGATHER, gathered,
-      "The blocks of each node go up a tree, the first ranks exchange by Bruck's algorithm, and all blocks go down.")
-LATER(iallgatherv, IALLGATHERV, gathered,
-      "The blocks of each node go up a tree, the first ranks exchange by Bruck's algorithm, and all blocks go down.")
+#define GATHERED                                                                                                       \
+    "The blocks of each node go up a tree, the first ranks exchange by Bruck's algorithm, and all blocks go down."
+LATER(iallgather, IALLGATHER, gathered, GATHERED)
+LATER(iallgatherv, IALLGATHERV, gathered, GATHERED)
 LATER(
     ialltoall, IALLTOALL, collected,
     "The first rank of each node collects what its ranks have for others, exchanges with the other nodes, and hands out.")

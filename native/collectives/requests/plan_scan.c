@@ -28,10 +28,12 @@ static int rank_of(const struct line *line, int place)
     }
 }
 
-static void combine(struct plan *plan, struct plan_place with)
+/* What is at the place in front of what is there. */
+static void combine(struct plan *plan, struct plan_place place, struct plan_place into)
 {
     struct plan_step *step = plan_add(plan, PLAN_COMBINE_LEFT, -1);
-    step->to = with;
+    step->place = place;
+    step->to = into;
 }
 
 /* `keeps`: what comes before this place is there by itself, too, in the end, unless it is the first. */
@@ -45,11 +47,11 @@ static void doubling(struct plan *plan, const struct line *line, bool keeps)
             plan_message(plan, PLAN_RECEIVE, rank_of(line, line->place - distance), beside, 1);
         plan_wait(plan);
         if (takes)
-            combine(plan, mine);
+            combine(plan, beside, mine);
         if (takes && keeps && distance == 1)
             plan_copy(plan, beside, before, 1);
         else if (takes && keeps)
-            combine(plan, before);
+            combine(plan, beside, before);
     }
 }
 
@@ -71,11 +73,8 @@ static void put_before(struct plan *plan, const struct topology *topology, bool 
     plan_down_node(plan, topology, topology->locals - 1, it, 1);
     if (is_exclusive && topology->local == 0)
         plan_copy(plan, it, got, 1);
-    else if (is_exclusive || !is_last) { /* the last has put it together with its own */
-        struct plan_step *step = plan_add(plan, PLAN_COMBINE_LEFT, -1);
-        step->place = it;
-        step->to = is_exclusive ? got : mine;
-    }
+    else if (is_exclusive || !is_last) /* the last has put it together with its own */
+        combine(plan, it, is_exclusive ? got : mine);
 }
 
 struct plan plan_scan(const struct topology *topology, bool is_exclusive)
